@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# kbracket: `make help` lists what can be made.
+
+B ?= build
+CC ?= gcc
+OPT ?= -O2 -g
+SANITIZE ?=
+Q = $(if $(V),,@)
+WERROR = $(if $(DEVELOPER),-Werror)
+VERSION := $(shell git describe --always --dirty --tags 2>/dev/null || echo unknown)
+
+LIBS = libgit2 yaml-0.1 sqlite3 libcurl jansson libpcre2-8 libRmath zlib liblzma libzstd liblz4
+WARN = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
+       -Wwrite-strings -Wvla -Wformat=2 -Wno-format-nonliteral $(WERROR)
+BASE_FLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iharness -I$(B) $(OPT) $(WARN) -MMD -MP
+FLAGS = $(BASE_FLAGS) $(SANITIZE) $(shell pkg-config --cflags $(LIBS) 2>/dev/null)
+LDLIBS = $(shell pkg-config --libs $(LIBS) 2>/dev/null) -lpthread -lm
+
+FLOORS = base sys stat model backend run judge report
+LIB_SRC := $(foreach f,$(FLOORS),$(wildcard harness/$(f)/*.c))
+LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
+CMD_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard harness/cmd/*.c))
+# The agent is static and knows only floor 0 and jansson; it is never built with sanitizers.
+AGENT_SRC := $(wildcard harness/agent/*.c harness/base/*.c)
+AGENT_OBJ := $(AGENT_SRC:%.c=$(B)/agent/%.o)
+NATIVE := $(patsubst suites/native/%.c,$(B)/suites/%,$(filter-out suites/native/native.c,$(wildcard suites/native/*.c)))
+UNIT := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
+SYSTEM_C := $(patsubst tests/system/%.c,$(B)/tests/%,$(wildcard tests/system/*.c))
+FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+BENCH := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/bench_*.c))
+
+.PHONY: all help deps quickstart check check-long units layers headers format fuzz clean newidle-tree FORCE
+all: $(B)/kbracket $(B)/kbracket-agent $(NATIVE)
+
+help:
+	@sed -n 's/^## //p' Makefile
+
+## make                build kbracket, the agent and the native workloads in build/
+## make deps           install the packages that are missing (Debian), or name them
+## make quickstart     a first experiment on real kernels in a QEMU guest
+## make check          build and run the tests (at most 30 minutes on two cores)
+## make check-long     the longer tests; parts are listed in README.md
+## make bench          our own speed, as ratios
+## make newidle-tree   the founding experiment's kernel tree from Debian's source package
+
+deps:
+	@harness/deps.sh
+
+$(B)/version.h: FORCE
+	@mkdir -p $(@D)
+	@echo '#define KB_VERSION "$(VERSION)"' | cmp -s - $@ || echo '#define KB_VERSION "$(VERSION)"' > $@
+
+$(B)/harness/%.o: harness/%.c | $(B)/version.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) -c $< -o $@
+
+$(B)/libkb.a: $(LIB_OBJ)
+	@rm -f $@
+	$(Q)ar rcs $@ $^
+
+$(B)/kbracket: $(CMD_OBJ) $(B)/libkb.a
+	$(Q)$(CC) $(FLAGS) $^ $(LDLIBS) -o $@
+
+$(B)/agent/%.o: %.c | $(B)/version.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE_FLAGS) -c $< -o $@
+
+$(B)/kbracket-agent: $(AGENT_OBJ)
+	$(Q)$(CC) $(BASE_FLAGS) -static $^ -ljansson -o $@
+
+$(B)/suites/%: suites/native/%.c $(wildcard suites/native/native.[ch])
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -static -pthread $(filter %.c,$^) -o $@ -lm
+
+$(B)/tests/%: tests/unit/%.c $(B)/libkb.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) -Itests $< $(B)/libkb.a $(LDLIBS) -lcmocka -o $@
+
+$(B)/tests/%: tests/system/%.c $(B)/libkb.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) -Itests $< $(B)/libkb.a $(LDLIBS) -lcmocka -o $@
+
+# Each fuzz target is replayed over its corpus in make check; `make fuzz` runs it under libFuzzer.
+$(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay.c $(B)/libkb.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) $(filter %.c,$^) $(B)/libkb.a $(LDLIBS) -o $@
+
+$(B)/bench/%: bench/%.c $(B)/libkb.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) $< $(B)/libkb.a $(LDLIBS) -o $@
+
+units: $(UNIT)
+	@tests/run-tests $(UNIT)
+
+layers:
+	@tests/layers
+
+# Every header compiles alone.
+headers: | $(B)/version.h
+	@for h in harness/*/*.h; do \
+		printf '#include "base/base.h"\n#include "%s"\n' "$${h#harness/}" | \
+		$(CC) $(filter-out -MMD -MP,$(FLAGS)) -x c -fsyntax-only - || exit 1; done
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+clean:
+	rm -rf build
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
