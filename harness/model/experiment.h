@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef KB_MODEL_EXPERIMENT_H
+#define KB_MODEL_EXPERIMENT_H
+
+#include "base/base.h"
+
+#include "base/diag.h"
+#include "base/mem.h"
+#include "model/machine.h"
+#include "model/suite.h"
+#include "model/variant.h"
+
+/*
+ * One experiment: machines × variants × conditions × design, read from configs/NAME.yaml and the
+ * files it names. Machines are configs/machines/NAME.yaml beside it, suites are NAME.yaml in the
+ * suites folder of the lab (../suites), unless given as paths. All memory is the arena's.
+ */
+enum design_order { ORDER_BRACKETED, ORDER_SHUFFLED, ORDER_EXPLICIT };
+
+struct design {
+	enum design_order order;
+	const char *const *explicit_order; /* variant names; ORDER_EXPLICIT */
+	int64_t boots;			   /* of each variant; even for bracketed */
+	int64_t runs;			   /* measured runs in a boot and condition */
+	int64_t warmup;			   /* runs before them, per suite and boot */
+	int64_t seed;
+};
+
+/* What to do with a run that carries a reason. */
+enum flag_policy { FLAG_IGNORE, FLAG_KEEP, FLAG_DROP };
+
+struct gates {
+	double cv_pct;	  /* < 0: auto */
+	double drift_pct; /* < 0: auto */
+	double margin_pct;
+	double alpha_pct;
+};
+
+struct experiment {
+	const char *name;
+	struct place place;
+	const char *about;
+	struct machine_spec *machines;
+	size_t machine_count;
+	struct kernels kernels;
+	const struct variant *
+		*variants; /* [0] is the baseline; against: baselines are added last */
+	size_t variant_count;
+	struct suite *suites;
+	size_t suite_count;
+	double *saturations_pct;
+	size_t saturation_count;
+	struct design design;
+	struct gates gates;
+	struct pairs policies;	   /* validity reason -> drop, flag, ignore */
+	const char *const *decide; /* suites that decide the exit code; empty: all but controls */
+	int64_t duration_ns;	   /* overrides the suites' duration; 0: theirs */
+};
+
+/* Reads the experiment and everything it names. Every mistake in every file goes to diag, then
+ * ERR_USAGE. */
+KB_MUST_CHECK int experiment_read(
+	struct arena *arena, const char *path, struct experiment *out, struct diag *diag);
+/* The effective configuration as YAML that can be read back, defaults filled in, all files merged:
+ * what is stored with the results. Freed by the caller. */
+char *experiment_dump(const struct experiment *experiment);
+/* Index of a variant by name, or -1. */
+int experiment_variant_index(const struct experiment *experiment, const char *name);
+
+#endif

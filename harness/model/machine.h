@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef KB_MODEL_MACHINE_H
+#define KB_MODEL_MACHINE_H
+
+#include "base/base.h"
+
+#include "base/diag.h"
+#include "base/mem.h"
+#include "model/pair.h"
+
+/* What kernels are booted on: one configs/machines/NAME.yaml. All memory is the arena's. */
+enum machine_kind { MACHINE_SSH, MACHINE_QEMU, MACHINE_LOCAL };
+enum boot_method { BOOT_KEXEC, BOOT_DIRECT, BOOT_REBOOT, BOOT_NONE };
+enum qemu_accel { ACCEL_AUTO, ACCEL_KVM, ACCEL_TCG };
+
+struct qemu_spec {
+	int64_t cpus;
+	int64_t llcs; /* last-level-cache domains; divides cpus */
+	int64_t memory_bytes;
+	enum qemu_accel accel;
+	const char *program; /* "qemu-system-x86_64" */
+	const char *cpu;     /* QEMU CPU model; NULL: chosen by us for the accelerator */
+};
+
+struct machine_spec {
+	const char *name;
+	struct place place;
+	enum machine_kind kind;
+	const char *ssh;       /* MACHINE_SSH: destination as for ssh(1) */
+	struct qemu_spec qemu; /* MACHINE_QEMU */
+	enum boot_method boot;
+	const char *cmdline;	      /* kernel command line that this machine needs; "" */
+	const char *const *initramfs; /* argv run on the machine: {initrd} {release}; empty: none */
+	const char *const *power_cycle; /* argv run here; empty: none */
+	int64_t boot_timeout_ns;	/* from the jump to a proved kernel */
+	int64_t cpus;			/* online CPUs when the file says so; 0: ask the machine */
+	struct pairs programs;		/* program name -> path here, copied to the machine */
+	struct pairs tune;		/* knob -> value */
+	const char *workdir;		/* ours on the machine; root-owned, 0700 */
+};
+
+KB_MUST_CHECK int machine_read(
+	struct arena *arena, const char *path, struct machine_spec *out, struct diag *diag);
+const char *machine_kind_name(enum machine_kind kind);
+const char *boot_method_name(enum boot_method method);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef KB_MODEL_SUITE_H
+#define KB_MODEL_SUITE_H
+
+#include "base/base.h"
+
+#include "base/diag.h"
+#include "base/mem.h"
+#include "model/pair.h"
+
+/*
+ * A suite: how a benchmark program is called and how its output is read; one suites/NAME.yaml.
+ * All memory is the arena's.
+ */
+enum metric_better { BETTER_HIGHER, BETTER_LOWER };
+enum metric_reader { READER_REGEX, READER_JSON, READER_CSV };
+enum metric_which { WHICH_ONLY, WHICH_FIRST, WHICH_LAST, WHICH_ALL, WHICH_SUM, WHICH_NTH };
+enum output_stream { STREAM_STDOUT, STREAM_STDERR, STREAM_BOTH };
+
+struct metric_spec {
+	const char *name;
+	struct place place;
+	const char *unit;
+	enum metric_better better;
+	enum metric_reader reader;
+	const char *pattern; /* regex: the value is group "value" or group 1; json, csv: a path */
+	enum metric_which which; /* WHICH_ONLY: more than one match makes the run invalid */
+	int64_t nth;		 /* WHICH_NTH, from 1 */
+	enum output_stream from;
+	double scale;  /* the value read is multiplied by this */
+	bool optional; /* absent is fine; otherwise absent makes the run invalid */
+	bool zero_ok;  /* 0 is a measurement; otherwise it makes the run invalid */
+};
+
+/* A check on what the program itself printed: the text of the match must equal an expanded
+ * template ("workers: {workers}"), else the run is invalid. */
+struct echo_check {
+	const char *pattern; /* regex with one group */
+	const char *expect;  /* template */
+	enum output_stream from;
+};
+
+struct condition_spec {
+	const char *name;
+	struct place place;
+	const char *const *argv; /* templates; argv[0] is the program */
+	bool by_saturation;	 /* one condition per saturation ({workers} is used in it) */
+	struct pairs params;	 /* fixed parameters for templates, one set per condition_spec:
+				    lists in the file are already multiplied out into the name */
+	int64_t duration_ns;	 /* asked of the program as {seconds}; 0: fixed work */
+	int64_t expect_ns;	 /* for the estimate: how long a run takes about */
+	int64_t timeout_ns;
+};
+
+struct suite {
+	const char *name;
+	struct place place;
+	const char *sha256; /* of the file */
+	const char *about, *homepage;
+	const char *program; /* name; found on the machine, or from the machine's programs: */
+	bool native;	     /* one of our own workloads */
+	bool control;	     /* a canary: its movement is drift, never part of the headline */
+	int64_t tasks_per_worker;
+	int64_t extra_tasks;	    /* runnable tasks besides the workers (messengers) */
+	bool on_second;		    /* start at a second's edge */
+	struct pairs env;	    /* values are templates; LC_ALL=C is always set */
+	const char *const *fail_if; /* regexes: a match in stdout or stderr makes the run invalid */
+	struct echo_check *echoes;
+	size_t echo_count;
+	double tolerance_pct; /* of the run's wall time against duration, for timed suites; 0: none
+			       */
+	int64_t output_bytes; /* limit of stdout and stderr each */
+	struct condition_spec *conditions;
+	size_t condition_count;
+	struct metric_spec *metrics;
+	size_t metric_count;
+};
+
+KB_MUST_CHECK int suite_read(
+	struct arena *arena, const char *path, struct suite *out, struct diag *diag);
+
+/* A condition on a machine: what a run executes. */
+struct condition {
+	const struct suite *suite;
+	const struct condition_spec *spec;
+	char *name;		 /* "hackbench/pairs 31.25%": unique in an experiment */
+	double saturation_pct;	 /* as asked; 0 when not by saturation */
+	double effective_pct;	 /* workers / cpus * 100 */
+	int64_t workers;	 /* 0 when not by saturation */
+	int64_t tasks;		 /* runnable tasks: workers * tasks_per_worker + extra */
+	const char *const *argv; /* expanded */
+	const char *const *env;	 /* expanded NAME=VALUE */
+	const char *merged; /* "50%" when this also stands for a saturation with as many workers */
+};
+
+/* Workers for a saturation: round half up of cpus * pct / 100, at least 1. */
+int64_t saturation_workers(int64_t cpus, double pct);
+
+/* All conditions of a suite on a machine with that many CPUs, in file order, saturations in the
+ * given order; those with equal workers are merged (the first stands for both, `merged` says so).
+ */
+KB_MUST_CHECK int suite_expand(struct arena *arena, const struct suite *suite, int64_t cpus,
+	const double *saturations_pct, size_t saturation_count, struct condition **out,
+	size_t *count, struct err *err);
+
+/* Expands a template: {workers} {cpus} {saturation} {seconds}, parameters of the condition, and
+ * integer arithmetic with + - * / % max() min() and parentheses; {{ is a brace. */
+struct template_values {
+	int64_t workers, cpus;
+	double saturation_pct;
+	double seconds;
+	const struct pairs *params;
+};
+KB_MUST_CHECK int template_expand(struct arena *arena, const char *text,
+	const struct template_values *values, const char **out, struct err *err);
+
+#endif

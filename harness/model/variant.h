@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef KB_MODEL_VARIANT_H
+#define KB_MODEL_VARIANT_H
+
+#include "base/base.h"
+
+#include "base/diag.h"
+#include "base/mem.h"
+#include "model/pair.h"
+
+/*
+ * Variants: named recipes for kernels under test, from one kernels/NAME.yaml. A variant is either
+ * built from a git ref or prebuilt. What `like:` names is already merged in. Paths are resolved
+ * against the folder of the file. All memory is the arena's.
+ */
+struct prebuilt_spec {
+	const char *image;   /* path of a bzImage; NULL: none */
+	const char *modules; /* folder holding lib/modules/RELEASE or RELEASE itself; may be NULL */
+	const char *package; /* name of a Debian kernel package, exact or with a * at its end */
+};
+
+struct kconfig_spec {
+	const char *base;	      /* a make target (defconfig, tinyconfig, ...) or a path */
+	const char *const *fragments; /* paths, in order, later ones win; NULL-ended */
+};
+
+struct variant {
+	const char *name;
+	const char *about; /* one line for reports; "" when not given */
+	struct place place;
+	const char *like;    /* the variant it was derived from; NULL */
+	const char *against; /* another baseline than the experiment's; NULL */
+
+	bool is_prebuilt;
+	struct prebuilt_spec prebuilt; /* when is_prebuilt */
+
+	const char *tree; /* git repository; when not prebuilt */
+	const char *ref;
+	const char *const *reverts; /* refs, applied in order; NULL-ended, never NULL */
+	const char *const *picks;
+	const char *const *patches; /* a file, a folder, or lore:MESSAGE-ID [+ " sha256:HEX"] */
+	const char *lore_url;	    /* base URL for lore: patches */
+	struct kconfig_spec config;
+	const char *arch; /* "x86_64" */
+
+	/* What differs only at run time: the build is shared. */
+	const char *cmdline;	     /* added to the machine's; "" */
+	const char *const *features; /* scheduler features, NAME or NO_NAME */
+	struct pairs sysctls;
+	const char *const *scheduler; /* argv of a sched_ext scheduler; empty: none */
+};
+
+struct kernels {
+	const char *file;
+	struct variant *variants;
+	size_t count;
+};
+
+/* Reads a kernels file. Every mistake goes to diag, then ERR_USAGE. */
+KB_MUST_CHECK int kernels_read(
+	struct arena *arena, const char *path, struct kernels *out, struct diag *diag);
+/* NULL when there is no such variant. */
+const struct variant *kernels_find(const struct kernels *kernels, const char *name);
+/* True when both give the same kernel binary by recipe (they may still differ at run time). */
+bool variant_same_recipe(const struct variant *a, const struct variant *b);
+/* The recipe as compact JSON text, all defaults filled in: stored with the experiment. */
+char *variant_json(const struct variant *variant);
+
+#endif
