@@ -25,11 +25,14 @@ AGENT_SRC := $(wildcard harness/agent/*.c harness/base/*.c)
 AGENT_OBJ := $(AGENT_SRC:%.c=$(B)/agent/%.o)
 NATIVE := $(patsubst suites/native/%.c,$(B)/suites/%,$(filter-out suites/native/native.c,$(wildcard suites/native/*.c)))
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
-SYSTEM_C := $(patsubst tests/system/%.c,$(B)/tests/%,$(wildcard tests/system/*.c))
+# tests/system/test_*.c belong to make check, long_*.c to make check-long.
+SYSTEM := $(patsubst tests/system/%.c,$(B)/tests/%,$(wildcard tests/system/test_*.c))
+LONG := $(patsubst tests/system/%.c,$(B)/tests/%,$(wildcard tests/system/long_*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/bench_*.c))
 
-.PHONY: all help deps quickstart check check-long units layers headers format fuzz clean newidle-tree FORCE
+.PHONY: all help deps quickstart check check-long tests fuzzers units run-units run-system \
+	layers headers format clean newidle-tree FORCE
 all: $(B)/kbracket $(B)/kbracket-agent $(NATIVE)
 
 help:
@@ -89,8 +92,34 @@ $(B)/bench/%: bench/%.c $(B)/libkb.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) $< $(B)/libkb.a $(LDLIBS) -o $@
 
+tests: $(UNIT) $(SYSTEM) $(LONG)
+fuzzers: $(FUZZ)
+
+# Tests find the programs under test in the build folder that they were built in.
+export KB_BUILD = $(CURDIR)/$(B)
+
+run-units:
+	@B=$(B) tests/run-tests $(UNIT)
+
+run-system:
+	@B=$(B) tests/run-tests $(SYSTEM)
+
 units: $(UNIT)
-	@tests/run-tests $(UNIT)
+	@B=$(B) tests/run-tests $(UNIT)
+
+check: deps
+	@tests/check
+
+check-long: deps all
+	@$(MAKE) -s tests $(B)/kbracket-agent
+	@B=$(B) KB_TEST_TIMEOUT=7200 tests/run-tests $(LONG)
+
+quickstart: deps
+	@$(MAKE) -s -j2 all
+	$(B)/kbracket run configs/quickstart.yaml
+
+newidle-tree: deps
+	@kernels/newidle-tree.sh
 
 layers:
 	@tests/layers
