@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "model/machine.h"
 #include "model/suite.h"
+#include "model/validity.h"
 #include "model/variant.h"
 
 /*
@@ -25,9 +26,6 @@ struct design {
 	int64_t warmup;			   /* runs before them, per suite and boot */
 	int64_t seed;
 };
-
-/* What to do with a run that carries a reason. */
-enum flag_policy { FLAG_IGNORE, FLAG_KEEP, FLAG_DROP };
 
 struct gates {
 	double cv_pct;	  /* < 0: auto */

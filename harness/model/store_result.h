@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef KB_MODEL_STORE_RESULT_H
+#define KB_MODEL_STORE_RESULT_H
+
+#include "base/base.h"
+
+#include "model/store_plan.h"
+
+/* What was seen. Rows of this kind are added, never changed. */
+
+struct store_sample {
+	int64_t metric_id;
+	int ordinal; /* from 1, within the metric and run */
+	double value;
+};
+
+struct store_flag {
+	const char *reason; /* one of validity_reasons */
+	const char *detail;
+};
+
+/* A finished run. Counters that are not known are -1. */
+struct store_run_end {
+	int64_t run_id, attempt_id;
+	int64_t program_id; /* 0: not known */
+	const char
+		*reason; /* NULL: done; else exit, signal, timeout, output-limit, unparsable, ... */
+	const char *detail;
+	int64_t started_ns, ended_ns; /* wall clock of the machine */
+	int64_t wall_ns;
+	int64_t exit_code, signal;
+	int64_t user_ns, system_ns, max_rss_bytes;
+	int64_t voluntary_switches, involuntary_switches;
+	const char *environment; /* JSON: before and after; NULL: none */
+	const struct store_sample *samples;
+	size_t sample_count;
+	const struct store_flag *flags;
+	size_t flag_count;
+	const struct store_raw *raws;
+	size_t raw_count;
+};
+
+/* The run's end, its samples, flags and files in one transaction. A run that has already ended is a
+ * BUG: nothing is ever stored twice. */
+KB_MUST_CHECK int store_run_finish(
+	struct store *store, const struct store_run_end *end, struct err *err);
+
+/* Another reading of a run's old output (a mended suite): its samples become the ones that count;
+ * older readings stay. reason NULL: done; else the run stays or becomes failed with it. */
+KB_MUST_CHECK int store_reading_add(struct store *store, int64_t run_id,
+	const struct store_sample *samples, size_t count, const char *reason, const char *detail,
+	struct err *err);
+
+/* A benchmark binary, kept once. sha256 and version may be "". */
+KB_MUST_CHECK int store_program(struct store *store, const char *name, const char *sha256,
+	const char *version, int64_t *id, struct err *err);
+
+/* What happened between runs. boot_id 0: none. */
+KB_MUST_CHECK int store_event(struct store *store, int64_t experiment_id, int64_t boot_id,
+	const char *kind, const char *text, struct err *err);
+
+/* One line of an imported table. Rows of one boot, condition or metric must agree. */
+struct store_import_row {
+	const char *machine, *variant;
+	int boot, block; /* from 1 */
+	const char *suite, *condition;
+	double saturation_pct; /* 0: not by saturation */
+	int64_t workers, cpus;
+	const char *metric, *unit;
+	bool lower_is_better;
+	int64_t run; /* from 1; 0: the value is the boot's mean, of `runs` runs with CV cv_pct */
+	int ordinal; /* of the sample in the run, from 1 */
+	double value;
+	int64_t runs;
+	double cv_pct; /* NaN: not published */
+};
+
+struct store_import {
+	const char *name, *about;
+	const char *const *variants; /* in order, the first is the baseline; NULL-ended */
+	double margin_pct, alpha_pct;
+	const char *version;
+	const struct store_import_row *rows;
+	size_t count;
+};
+
+/* Published or foreign measurements as an experiment of kind import, all or nothing. Either all
+ * rows have runs or none has. ERR_USAGE names the row (from 1) that does not fit. */
+KB_MUST_CHECK int store_import(struct store *store, const struct store_import *what,
+	int64_t *experiment_id, struct err *err);
+
+/* Deletes all rows of an experiment but builds, programs, suites and facts that others use, and
+ * returns the raw paths that nothing names any more (for the caller to remove after the commit).
+ * For `kbracket prune` only. */
+KB_MUST_CHECK int store_prune(struct store *store, int64_t experiment_id, struct arena *arena,
+	const char ***paths, size_t *count, struct err *err);
+
+#endif
