@@ -32,7 +32,7 @@ FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/bench_*.c))
 
 .PHONY: all help deps quickstart check check-long tests fuzzers units run-units run-system \
-	layers headers format clean newidle-tree FORCE
+	layers headers format clean newidle-tree bench-verdicts FORCE
 all: $(B)/kbracket $(B)/kbracket-agent $(NATIVE)
 
 help:
@@ -44,6 +44,7 @@ help:
 ## make check          build and run the tests (at most 30 minutes on two cores)
 ## make check-long     the longer tests; parts are listed in README.md
 ## make bench          our own speed, as ratios
+## make bench-verdicts how often each way of judging is wrong, simulated (ARGS='REPLICATES SEED')
 ## make newidle-tree   the founding experiment's kernel tree from Debian's source package
 
 deps:
@@ -91,6 +92,9 @@ $(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay.c $(B)/libkb.a
 $(B)/bench/%: bench/%.c $(B)/libkb.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) $< $(B)/libkb.a $(LDLIBS) -o $@
+
+bench-verdicts: $(B)/bench/bench_verdicts
+	@$< $(ARGS)
 
 tests: $(UNIT) $(SYSTEM) $(LONG)
 fuzzers: $(FUZZ)
