@@ -5,6 +5,7 @@
 #include "base/base.h"
 
 #include "model/store.h"
+#include "stat/verdict.h"
 
 /* Single runs, samples and files, for show, export and reread; and verdicts. Text in rows given to
  * a callback is borrowed during the call. Callbacks: 0 goes on, anything else ends the walk and is
@@ -96,15 +97,6 @@ KB_MUST_CHECK int store_load_raws(struct store *store, int64_t run_id, int64_t a
 struct str;
 KB_MUST_CHECK int store_read_raw(
 	struct store *store, const struct store_raw_row *raw, struct str *out, struct err *err);
-
-enum verdict_word {
-	VERDICT_REGRESSED,
-	VERDICT_IMPROVED,
-	VERDICT_EQUIVALENT,
-	VERDICT_INCONCLUSIVE,
-	VERDICT_INVALID,
-};
-const char *verdict_word_name(enum verdict_word word);
 
 /* What the samples of two variants say about one metric of one condition. NaN where there is no
  * number. Columns as in the schema. */

@@ -9,11 +9,11 @@
  * From numbers to one of five words. docs/statistics.md, section 8.
  */
 enum verdict_word {
-	VERDICT_INVALID,
-	VERDICT_EQUIVALENT,
 	VERDICT_REGRESSED,
 	VERDICT_IMPROVED,
+	VERDICT_EQUIVALENT,
 	VERDICT_INCONCLUSIVE,
+	VERDICT_INVALID,
 };
 
 /* Why a verdict is invalid or inconclusive. */
