@@ -44,6 +44,7 @@ struct experiment {
 	const struct variant *
 		*variants; /* [0] is the baseline; against: baselines are added last */
 	size_t variant_count;
+	size_t listed_count; /* variants from here on are there only as another's baseline */
 	struct suite *suites;
 	size_t suite_count;
 	double *saturations_pct;

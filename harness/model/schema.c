@@ -3,6 +3,14 @@
 
 #include "model/schema.h"
 
+/* Triggers that keep a table of evidence as it was written. */
+#define EVIDENCE(table)                                                        \
+	"CREATE TRIGGER " table "_unchanged BEFORE UPDATE ON " table " BEGIN"  \
+	"  SELECT RAISE(ABORT, 'evidence is never changed (" table ")'); END;" \
+	"CREATE TRIGGER " table "_kept BEFORE DELETE ON " table                \
+	"  WHEN NOT EXISTS (SELECT 1 FROM pruning) BEGIN"                      \
+	"  SELECT RAISE(ABORT, 'evidence is never deleted (" table ")'); END;"
+
 /*
  * Three kinds of tables:
  *   plan      what is to be done, and how far it is: the journal (state columns move forward only)
@@ -19,31 +27,39 @@ static const char version_1[] =
 	"  kind TEXT NOT NULL CHECK (kind IN ('experiment', 'calibration', 'import')),"
 	"  created_ns INTEGER NOT NULL,"
 	"  state TEXT NOT NULL CHECK (state IN ('planned', 'started', 'done', 'interrupted')),"
-	"  spec TEXT NOT NULL,"	       /* effective configuration as YAML; can be run again */
+	"  spec TEXT NOT NULL," /* effective configuration as YAML; can be run again */
 	"  spec_sha256 TEXT NOT NULL,"
 	"  seed INTEGER NOT NULL,"
-	"  margin_pct REAL NOT NULL,"  /* of equivalence */
+	"  margin_pct REAL NOT NULL," /* of equivalence */
 	"  alpha_pct REAL NOT NULL,"
-	"  cv_pct REAL,"	       /* gate; NULL: from history and n */
-	"  drift_pct REAL,"	       /* gate; NULL: from history and n */
-	"  design TEXT NOT NULL,"      /* one line: order, boots, runs, warm-ups */
+	"  cv_pct REAL,"			   /* gate; NULL: from history and n */
+	"  drift_pct REAL,"			   /* gate; NULL: from history and n */
+	"  design TEXT NOT NULL,"		   /* one line: order, boots, runs, warm-ups */
 	"  means_only INTEGER NOT NULL DEFAULT 0," /* import of boot means without runs */
-	"  version TEXT NOT NULL"      /* kbracket's own */
+	"  version TEXT NOT NULL"		   /* kbracket's own */
 	") STRICT;"
+
+	/* plan: what is done about each reason of the validity ledger (model/validity.h) */
+	"CREATE TABLE policy ("
+	"  experiment_id INTEGER NOT NULL REFERENCES experiment(id),"
+	"  reason TEXT NOT NULL,"
+	"  policy TEXT NOT NULL CHECK (policy IN ('ignore', 'flag', 'drop')),"
+	"  PRIMARY KEY (experiment_id, reason)"
+	") STRICT, WITHOUT ROWID;"
 
 	/* evidence: a kernel binary; the same key is the same binary in every experiment */
 	"CREATE TABLE build ("
 	"  id INTEGER PRIMARY KEY,"
-	"  key TEXT NOT NULL UNIQUE,"  /* SHA-256 over tree, config, compiler, arguments */
-	"  commit_hex TEXT NOT NULL,"  /* '' for prebuilt */
+	"  key TEXT NOT NULL UNIQUE," /* SHA-256 over tree, config, compiler, arguments */
+	"  commit_hex TEXT NOT NULL," /* '' for prebuilt */
 	"  tree_hex TEXT NOT NULL,"
 	"  release TEXT NOT NULL,"
 	"  proc_version TEXT NOT NULL,"
-	"  build_id TEXT NOT NULL,"    /* GNU build-id, hex; '' when it cannot be read: weak proof */
+	"  build_id TEXT NOT NULL," /* GNU build-id, hex; '' when it cannot be read: weak proof */
 	"  config_sha256 TEXT NOT NULL,"
-	"  config TEXT,"	       /* the resolved .config */
+	"  config TEXT," /* the resolved .config */
 	"  compiler TEXT NOT NULL,"
-	"  seconds INTEGER NOT NULL,"  /* that making it took */
+	"  seconds INTEGER NOT NULL," /* that making it took */
 	"  made_ns INTEGER NOT NULL,"
 	"  version TEXT NOT NULL"
 	") STRICT;"
@@ -55,9 +71,11 @@ static const char version_1[] =
 	"  position INTEGER NOT NULL,"
 	"  name TEXT NOT NULL,"
 	"  about TEXT NOT NULL,"
-	"  recipe TEXT NOT NULL,"      /* JSON, defaults filled in */
-	"  ref_commit TEXT NOT NULL,"  /* what the ref meant when it was planned */
+	"  recipe TEXT NOT NULL,"     /* JSON, defaults filled in */
+	"  ref_commit TEXT NOT NULL," /* what the ref meant when it was planned */
 	"  ref_subject TEXT NOT NULL,"
+	"  runtime_sha256 TEXT NOT NULL," /* of what differs at run time only: command line,
+					   * features, sysctls, scheduler */
 	"  against_id INTEGER REFERENCES variant(id)," /* its baseline; NULL: it is a baseline */
 	"  state TEXT NOT NULL CHECK (state IN ('planned', 'started', 'done', 'failed')),"
 	"  reason TEXT NOT NULL DEFAULT '',"
@@ -81,7 +99,7 @@ static const char version_1[] =
 	"CREATE TABLE suite ("
 	"  id INTEGER PRIMARY KEY,"
 	"  name TEXT NOT NULL,"
-	"  sha256 TEXT NOT NULL,"      /* of the YAML file */
+	"  sha256 TEXT NOT NULL," /* of the YAML file */
 	"  text TEXT NOT NULL,"
 	"  UNIQUE (name, sha256)"
 	") STRICT;"
@@ -103,18 +121,19 @@ static const char version_1[] =
 	"  position INTEGER NOT NULL,"
 	"  suite_id INTEGER NOT NULL REFERENCES suite(id),"
 	"  name TEXT NOT NULL,"
-	"  saturation_pct REAL NOT NULL,"  /* as asked; 0: not by saturation */
+	"  saturation_pct REAL NOT NULL," /* as asked; 0: not by saturation */
 	"  effective_pct REAL NOT NULL,"
 	"  workers INTEGER NOT NULL,"
 	"  tasks INTEGER NOT NULL,"
 	"  cpus INTEGER NOT NULL,"
-	"  argv TEXT NOT NULL,"		   /* JSON list */
-	"  env TEXT NOT NULL,"		   /* JSON list */
-	"  merged TEXT NOT NULL,"	   /* saturations that this one also stands for; '' */
-	"  control INTEGER NOT NULL,"	   /* a canary: never in the headline */
-	"  decides INTEGER NOT NULL,"	   /* part of the headline set */
+	"  argv TEXT NOT NULL,"	      /* JSON list */
+	"  env TEXT NOT NULL,"	      /* JSON list */
+	"  merged TEXT NOT NULL,"     /* saturations that this one also stands for; '' */
+	"  control INTEGER NOT NULL," /* a canary: never in the headline */
+	"  decides INTEGER NOT NULL," /* part of the headline set */
 	"  UNIQUE (experiment_id, machine_id, name), UNIQUE (experiment_id, machine_id, position)"
 	") STRICT;"
+	"CREATE INDEX condition_name ON condition (machine_id, name);"
 
 	"CREATE TABLE metric ("
 	"  id INTEGER PRIMARY KEY,"
@@ -136,7 +155,7 @@ static const char version_1[] =
 	"  variant_id INTEGER NOT NULL REFERENCES variant(id),"
 	"  state TEXT NOT NULL"
 	"    CHECK (state IN ('planned', 'started', 'done', 'failed')),"
-	"  reason TEXT NOT NULL DEFAULT '',"	/* build-failed, boot-failed, wrong-kernel, ... */
+	"  reason TEXT NOT NULL DEFAULT ''," /* build-failed, boot-failed, wrong-kernel, ... */
 	"  detail TEXT NOT NULL DEFAULT '',"
 	"  UNIQUE (experiment_id, machine_id, ordinal)"
 	") STRICT;"
@@ -153,10 +172,11 @@ static const char version_1[] =
 	"  ended_ns INTEGER,"
 	"  outcome TEXT NOT NULL"
 	"    CHECK (outcome IN ('started', 'proved', 'failed', 'interrupted')),"
-	"  reason TEXT NOT NULL DEFAULT '',"
+	"  reason TEXT NOT NULL DEFAULT ''," /* boot-failed, wrong-kernel, ... */
+	"  detail TEXT NOT NULL DEFAULT '',"
 	"  kernel_boot_id TEXT NOT NULL DEFAULT '',"
-	"  weak INTEGER NOT NULL DEFAULT 0,"	/* no build-id to compare with */
-	"  proof TEXT,"			/* JSON: what was expected, what was seen */
+	"  weak INTEGER NOT NULL DEFAULT 0," /* no build-id to compare with */
+	"  proof TEXT,"			     /* JSON: what was expected, what was seen */
 	"  facts_id INTEGER REFERENCES facts(id),"
 	"  UNIQUE (boot_id, number)"
 	") STRICT;"
@@ -165,25 +185,26 @@ static const char version_1[] =
 	"CREATE TABLE run ("
 	"  id INTEGER PRIMARY KEY,"
 	"  boot_id INTEGER NOT NULL REFERENCES boot(id),"
-	"  position INTEGER NOT NULL,"		/* order within the boot */
+	"  position INTEGER NOT NULL," /* order within the boot */
 	"  condition_id INTEGER NOT NULL REFERENCES condition(id),"
 	"  warmup INTEGER NOT NULL,"
-	"  ordinal INTEGER NOT NULL,"		/* within boot, condition and warmup */
-	"  try INTEGER NOT NULL,"		/* more than 1 after an interruption */
+	"  ordinal INTEGER NOT NULL," /* within boot, condition and warmup */
+	"  try INTEGER NOT NULL,"     /* more than 1 after an interruption */
 	"  state TEXT NOT NULL"
 	"    CHECK (state IN ('planned', 'started', 'done', 'failed', 'interrupted')),"
-	"  reason TEXT NOT NULL DEFAULT '',"	/* exit, timeout, unparsable, output-limit, ... */
+	"  reason TEXT NOT NULL DEFAULT ''," /* exit, timeout, unparsable, output-limit, ... */
 	"  detail TEXT NOT NULL DEFAULT '',"
-	"  attempt_id INTEGER REFERENCES attempt(id),"	/* the kernel start it ran in */
+	"  attempt_id INTEGER REFERENCES attempt(id)," /* the kernel start it ran in */
 	"  program_id INTEGER REFERENCES program(id),"
 	"  started_ns INTEGER, ended_ns INTEGER, wall_ns INTEGER,"
 	"  exit_code INTEGER, signal INTEGER,"
 	"  user_ns INTEGER, system_ns INTEGER, max_rss_bytes INTEGER,"
 	"  voluntary_switches INTEGER, involuntary_switches INTEGER,"
 	"  environment TEXT,"			/* JSON: before and after */
-	"  reading INTEGER NOT NULL DEFAULT 0,"	/* which reading of its output counts; 0: none */
+	"  reading INTEGER NOT NULL DEFAULT 0," /* which reading of its output counts; 0: none */
 	"  UNIQUE (boot_id, condition_id, warmup, ordinal, try)"
 	") STRICT;"
+	"CREATE INDEX run_order ON run (boot_id, position, try);"
 
 	/* evidence: every observation. A mended suite reads old output again: a new reading */
 	"CREATE TABLE sample ("
@@ -195,18 +216,20 @@ static const char version_1[] =
 	"  PRIMARY KEY (run_id, reading, metric_id, ordinal)"
 	") STRICT, WITHOUT ROWID;"
 
-	/* evidence: files under raw/, packed with zstd; sha256 and bytes are of the unpacked content */
+	/* evidence: files under raw/, packed with zstd; sha256 and bytes are of the unpacked
+	   content */
 	"CREATE TABLE raw ("
 	"  id INTEGER PRIMARY KEY,"
 	"  run_id INTEGER REFERENCES run(id),"
 	"  attempt_id INTEGER REFERENCES attempt(id),"
 	"  build_id INTEGER REFERENCES build(id),"
-	"  kind TEXT NOT NULL,"			/* stdout, stderr, console, dmesg, log */
-	"  path TEXT NOT NULL,"			/* below the folder of the database */
+	"  kind TEXT NOT NULL," /* stdout, stderr, console, dmesg, log */
+	"  path TEXT NOT NULL," /* below the folder of the database */
 	"  sha256 TEXT NOT NULL,"
 	"  bytes INTEGER NOT NULL"
 	") STRICT;"
 	"CREATE INDEX raw_run ON raw (run_id);"
+	"CREATE INDEX raw_build ON raw (build_id);"
 	"CREATE INDEX raw_attempt ON raw (attempt_id);"
 
 	/* evidence: the validity ledger, what may make a run unfit; the policy is the judge's */
@@ -237,6 +260,12 @@ static const char version_1[] =
 	"  PRIMARY KEY (boot_id, metric_id)"
 	") STRICT, WITHOUT ROWID;"
 
+	/* Evidence is never changed, and deleted by `kbracket prune` only: a row stands here inside
+	 * its transaction and at no other time. */
+	"CREATE TABLE pruning (experiment_id INTEGER PRIMARY KEY) STRICT;" EVIDENCE("build")
+		EVIDENCE("facts") EVIDENCE("program") EVIDENCE("sample") EVIDENCE("raw")
+			EVIDENCE("flag") EVIDENCE("event") EVIDENCE("boot_mean")
+
 	/* derived: `kbracket judge` drops and rebuilds it */
 	"CREATE TABLE verdict ("
 	"  id INTEGER PRIMARY KEY,"
@@ -248,22 +277,22 @@ static const char version_1[] =
 	"  word TEXT NOT NULL CHECK (word IN"
 	"    ('regressed', 'improved', 'equivalent', 'inconclusive', 'invalid')),"
 	"  reason TEXT NOT NULL DEFAULT '',"
-	"  further_boots INTEGER,"	/* per kernel, that would decide it; NULL: not known */
-	"  effect REAL,"		/* ln ratio; NULL when there is none */
-	"  effect_low REAL, effect_high REAL,"	/* 95 % interval, ln ratio */
+	"  further_boots INTEGER," /* per kernel, that would decide it; NULL: not known */
+	"  effect REAL,"	   /* ln ratio; NULL when there is none */
+	"  effect_low REAL, effect_high REAL," /* 95 % interval, ln ratio */
 	"  se REAL, df REAL, p REAL, q REAL,"
-	"  method TEXT NOT NULL,"	/* how it was computed */
+	"  method TEXT NOT NULL," /* how it was computed */
 	"  method_version INTEGER NOT NULL,"
-	"  boots INTEGER NOT NULL, runs INTEGER NOT NULL,"	/* of the variant */
+	"  boots INTEGER NOT NULL, runs INTEGER NOT NULL," /* of the variant */
 	"  against_boots INTEGER NOT NULL, against_runs INTEGER NOT NULL,"
-	"  mean REAL, cv_pct REAL,"	/* of the variant: mean of boot means, CV within boots */
+	"  mean REAL, cv_pct REAL," /* of the variant: mean of boot means, CV within boots */
 	"  against_mean REAL, against_cv_pct REAL,"
-	"  within_sd REAL, between_sd REAL,"	/* on the ln scale */
-	"  drift REAL, drift_expected REAL,"	/* of the baseline; ratio - 1 */
-	"  dropped INTEGER NOT NULL, flagged INTEGER NOT NULL,"	/* runs */
-	"  word_kept TEXT NOT NULL DEFAULT '',"	/* the verdict if dropped runs were kept */
-	"  family INTEGER NOT NULL,"	/* size of the Benjamini-Hochberg family; 0: outside it */
-	"  headline INTEGER NOT NULL,"	/* part of the exit code */
+	"  within_sd REAL, between_sd REAL,"			/* on the ln scale */
+	"  drift REAL, drift_expected REAL,"			/* of the baseline; ratio - 1 */
+	"  dropped INTEGER NOT NULL, flagged INTEGER NOT NULL," /* runs */
+	"  word_kept TEXT NOT NULL DEFAULT ''," /* the verdict if dropped runs were kept */
+	"  family INTEGER NOT NULL,"   /* size of the Benjamini-Hochberg family; 0: outside it */
+	"  headline INTEGER NOT NULL," /* part of the exit code */
 	"  judged_ns INTEGER NOT NULL,"
 	"  version TEXT NOT NULL,"
 	"  UNIQUE (experiment_id, machine_id, metric_id, variant_id)"

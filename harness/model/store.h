@@ -62,6 +62,10 @@ struct store_experiment {
 KB_MUST_CHECK int store_list(struct store *store, struct arena *arena,
 	struct store_experiment **out, size_t *count, struct err *err);
 
+/* The head of one experiment with its spec. */
+KB_MUST_CHECK int store_load_head(struct store *store, int64_t experiment_id, struct arena *arena,
+	struct store_experiment *out, struct err *err);
+
 /* By number ("12"), by name (the newest of that name), or NULL for the newest of all.
  * ERR_NOT_FOUND, with the nearest known name in the text. */
 KB_MUST_CHECK int store_find(

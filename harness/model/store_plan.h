@@ -28,7 +28,7 @@ struct store_new {
 };
 
 /* Experiment, variants, machines, suites, conditions, metrics, boots and runs in one transaction.
- * The suites' files are read again; one that changed since is ERR_USAGE. */
+ */
 KB_MUST_CHECK int store_create(
 	struct store *store, const struct store_new *what, int64_t *experiment_id, struct err *err);
 

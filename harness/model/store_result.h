@@ -40,8 +40,8 @@ struct store_run_end {
 	size_t raw_count;
 };
 
-/* The run's end, its samples, flags and files in one transaction. A run that has already ended is a
- * BUG: nothing is ever stored twice. */
+/* The run's end, its samples, flags and files in one transaction. A run that is not
+ * started, or has ended already, is ERR_USAGE: nothing is ever stored twice. */
 KB_MUST_CHECK int store_run_finish(
 	struct store *store, const struct store_run_end *end, struct err *err);
 

@@ -56,6 +56,7 @@ struct suite {
 	const char *name;
 	struct place place;
 	const char *sha256; /* of the file */
+	const char *text;   /* the file itself: stored with the results */
 	const char *about, *homepage;
 	const char *program; /* name; found on the machine, or from the machine's programs: */
 	bool native;	     /* one of our own workloads */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef KB_MODEL_STORE_DB_H
+#define KB_MODEL_STORE_DB_H
+
+#include "base/base.h"
+
+#include "base/mem.h"
+#include "model/pair.h"
+#include "model/store.h"
+#include "sys/db.h"
+
+/* For store_*.c only: what is behind struct store. */
+struct store {
+	struct db *db;
+	char *folder;
+};
+
+/* The state of a name that this module wrote; an unknown one is a BUG. */
+enum store_state store_state_parse(const char *name);
+enum store_kind store_kind_parse(const char *name);
+
+/* A column's text in the arena; NULL becomes "". */
+const char *store_arena_text(struct arena *arena, struct db_rows *rows, int column);
+/* A column's integer, or fallback when it is NULL. */
+int64_t store_int_or(struct db_rows *rows, int column, int64_t fallback);
+
+/* Get-or-create rows that experiments share. */
+KB_MUST_CHECK int store_machine_id(
+	struct store *store, const char *name, const char *kind, int64_t *id, struct err *err);
+KB_MUST_CHECK int store_suite_id(struct store *store, const char *name, const char *sha256,
+	const char *text, int64_t *id, struct err *err);
+/* The policy of every validity reason; policies (may be NULL) override the defaults. */
+KB_MUST_CHECK int store_add_policies(
+	struct store *store, int64_t experiment_id, const struct pairs *policies, struct err *err);
+/* A NULL-ended list as a JSON list; freed by the caller. */
+char *store_json_list(const char *const *items);
+
+#endif
