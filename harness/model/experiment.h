@@ -21,7 +21,8 @@ enum design_order { ORDER_BRACKETED, ORDER_SHUFFLED, ORDER_EXPLICIT };
 struct design {
 	enum design_order order;
 	const char *const *explicit_order; /* variant names; ORDER_EXPLICIT */
-	int64_t boots;			   /* of each variant; even for bracketed */
+	int64_t boots;			   /* of each variant; even for bracketed; 0 for an
+					      explicit order, whose list says it */
 	int64_t runs;			   /* measured runs in a boot and condition */
 	int64_t warmup;			   /* runs before them, per suite and boot */
 	int64_t seed;
@@ -41,8 +42,8 @@ struct experiment {
 	struct machine_spec *machines;
 	size_t machine_count;
 	struct kernels kernels;
-	const struct variant *
-		*variants; /* [0] is the baseline; against: baselines are added last */
+	const struct variant **variants; /* [0] is the baseline; against: baselines that were not
+					    listed are added last */
 	size_t variant_count;
 	size_t listed_count; /* variants from here on are there only as another's baseline */
 	struct suite *suites;
@@ -52,7 +53,8 @@ struct experiment {
 	struct design design;
 	struct gates gates;
 	struct pairs policies;	   /* validity reason -> drop, flag, ignore */
-	const char *const *decide; /* suites that decide the exit code; empty: all but controls */
+	const char *const *decide; /* suites, or SUITE/CONDITION, that decide the exit code;
+				      empty: all but controls */
 	int64_t duration_ns;	   /* overrides the suites' duration; 0: theirs */
 };
 
@@ -60,10 +62,25 @@ struct experiment {
  * ERR_USAGE. */
 KB_MUST_CHECK int experiment_read(
 	struct arena *arena, const char *path, struct experiment *out, struct diag *diag);
+/* The same from text, such as experiment_dump wrote; name stands for the file in messages. */
+KB_MUST_CHECK int experiment_read_text(struct arena *arena, const char *name, const char *text,
+	size_t len, struct experiment *out, struct diag *diag);
 /* The effective configuration as YAML that can be read back, defaults filled in, all files merged:
  * what is stored with the results. Freed by the caller. */
 char *experiment_dump(const struct experiment *experiment);
 /* Index of a variant by name, or -1. */
 int experiment_variant_index(const struct experiment *experiment, const char *name);
+/* Index of the variant that this one is compared with: what against: names, else 0. */
+size_t experiment_baseline_of(const struct experiment *experiment, size_t variant);
+/* What the experiment does with a run that carries the reason. */
+enum flag_policy experiment_policy(const struct experiment *experiment, const char *reason);
+/* True when the condition belongs to the headline set: named by decide:, or, without decide:, not
+ * a control. */
+bool experiment_decides(
+	const struct experiment *experiment, const struct suite *suite, const char *condition_name);
+/* "bracketed, 4 boots, 9 runs, 1 warm-up, seed 7"; freed by the caller. */
+char *experiment_design_line(const struct experiment *experiment);
+
+extern const struct opt experiment_opts[];
 
 #endif

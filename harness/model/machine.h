@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "base/mem.h"
+#include "model/opt.h"
 #include "model/pair.h"
 
 /* What kernels are booted on: one configs/machines/NAME.yaml. All memory is the arena's. */
@@ -29,8 +30,9 @@ struct machine_spec {
 	const char *ssh;       /* MACHINE_SSH: destination as for ssh(1) */
 	struct qemu_spec qemu; /* MACHINE_QEMU */
 	enum boot_method boot;
-	const char *cmdline;	      /* kernel command line that this machine needs; "" */
-	const char *const *initramfs; /* argv run on the machine: {initrd} {release}; empty: none */
+	const char *cmdline;		/* kernel command line that this machine needs; "" */
+	const char *const *initramfs;	/* argv run on the machine, with {initrd} and {release} for
+					   template_expand; empty: none */
 	const char *const *power_cycle; /* argv run here; empty: none */
 	int64_t boot_timeout_ns;	/* from the jump to a proved kernel */
 	int64_t cpus;			/* online CPUs when the file says so; 0: ask the machine */
@@ -41,7 +43,15 @@ struct machine_spec {
 
 KB_MUST_CHECK int machine_read(
 	struct arena *arena, const char *path, struct machine_spec *out, struct diag *diag);
+/* The same from a mapping already read. */
+KB_MUST_CHECK int machine_read_node(
+	struct arena *arena, const struct ynode *node, struct machine_spec *out, struct diag *diag);
+/* As a mapping that machine_read_node reads back. New reference. */
+json_t *machine_json(const struct machine_spec *machine);
 const char *machine_kind_name(enum machine_kind kind);
 const char *boot_method_name(enum boot_method method);
+
+extern const struct opt machine_opts[];
+extern const struct opt qemu_opts[]; /* of connect: {qemu: {...}} */
 
 #endif

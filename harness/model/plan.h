@@ -42,6 +42,11 @@ struct plan {
 KB_MUST_CHECK int plan_make(struct arena *arena, const struct experiment *experiment,
 	const struct machine_spec *machine, int64_t cpus, struct plan *out, struct err *err);
 
+/* How long the runs of a boot take by the suites' own declarations, warm-ups included. */
+int64_t plan_boot_expect_ns(const struct plan *plan, const struct plan_boot *boot);
+/* All boots from one on (index into plan.boots), with boot_ns for each boot itself. */
+int64_t plan_expect_ns(const struct plan *plan, size_t from_boot, int64_t boot_ns);
+
 /* Seeded generator for orders (SplitMix64, Steele et al. 2014): the same on every machine. */
 uint64_t plan_random(uint64_t *state);
 

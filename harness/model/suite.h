@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "base/mem.h"
+#include "model/opt.h"
 #include "model/pair.h"
 
 /*
@@ -44,9 +45,11 @@ struct condition_spec {
 	const char *name;
 	struct place place;
 	const char *const *argv; /* templates; argv[0] is the program */
-	bool by_saturation;	 /* one condition per saturation ({workers} is used in it) */
+	bool by_saturation;	 /* one condition per saturation: {workers} or {saturation} is
+				    used in argv or in the suite's env */
 	struct pairs params;	 /* fixed parameters for templates, one set per condition_spec:
-				    lists in the file are already multiplied out into the name */
+				    lists in the file are already multiplied out into the name,
+				    "pairs.groups=4" */
 	int64_t duration_ns;	 /* asked of the program as {seconds}; 0: fixed work */
 	int64_t expect_ns;	 /* for the estimate: how long a run takes about */
 	int64_t timeout_ns;
@@ -55,8 +58,8 @@ struct condition_spec {
 struct suite {
 	const char *name;
 	struct place place;
-	const char *sha256; /* of the file */
-	const char *text;   /* the file itself: stored with the results */
+	const char *text;   /* the suite as YAML, defaults filled in; reads back as the same */
+	const char *sha256; /* of text */
 	const char *about, *homepage;
 	const char *program; /* name; found on the machine, or from the machine's programs: */
 	bool native;	     /* one of our own workloads */
@@ -71,27 +74,45 @@ struct suite {
 	double tolerance_pct; /* of the run's wall time against duration, for timed suites; 0: none
 			       */
 	int64_t output_bytes; /* limit of stdout and stderr each */
+	int64_t duration_ns, expect_ns, timeout_ns; /* of conditions that do not say; 0: unset */
 	struct condition_spec *conditions;
 	size_t condition_count;
 	struct metric_spec *metrics;
 	size_t metric_count;
 };
 
+/* Every mistake goes to diag, then ERR_USAGE. */
 KB_MUST_CHECK int suite_read(
 	struct arena *arena, const char *path, struct suite *out, struct diag *diag);
+/* The same from a mapping already read. */
+KB_MUST_CHECK int suite_read_node(
+	struct arena *arena, const struct ynode *node, struct suite *out, struct diag *diag);
+/* As a mapping that suite_read_node reads back. New reference. */
+json_t *suite_json(const struct suite *suite);
+/* Gives every timed condition another duration; expectation and timeout move along. The suite's
+ * text is made anew. */
+void suite_set_duration(struct arena *arena, struct suite *suite, int64_t duration_ns);
+
+extern const struct opt suite_opts[];
+extern const struct opt condition_opts[]; /* of each condition */
+extern const struct opt metric_opts[];	  /* of each metric */
+extern const struct opt echo_opts[];	  /* of each echo check */
 
 /* A condition on a machine: what a run executes. */
 struct condition {
 	const struct suite *suite;
 	const struct condition_spec *spec;
-	char *name;		 /* "hackbench/pairs 31.25%": unique in an experiment */
-	double saturation_pct;	 /* as asked; 0 when not by saturation */
-	double effective_pct;	 /* workers / cpus * 100 */
-	int64_t workers;	 /* 0 when not by saturation */
-	int64_t tasks;		 /* runnable tasks: workers * tasks_per_worker + extra */
-	const char *const *argv; /* expanded */
-	const char *const *env;	 /* expanded NAME=VALUE */
-	const char *merged; /* "50%" when this also stands for a saturation with as many workers */
+	char *name;	       /* "hackbench/pairs 31.25%": unique in an experiment */
+	double saturation_pct; /* as asked; 0 when not by saturation */
+	double effective_pct;  /* workers / cpus * 100 */
+	int64_t workers;       /* 0 when not by saturation */
+	int64_t tasks;	       /* runnable tasks: workers * tasks_per_worker + extra */
+	int64_t cpus;
+	const char *const *argv;    /* expanded */
+	const char *const *env;	    /* expanded NAME=VALUE */
+	const char *const *expects; /* what each of suite->echoes must say, expanded */
+	const char *merged; /* "50%" or "50%, 25%" when this also stands for saturations with as
+			       many workers; NULL when not */
 };
 
 /* Workers for a saturation: round half up of cpus * pct / 100, at least 1. */
@@ -103,16 +124,5 @@ int64_t saturation_workers(int64_t cpus, double pct);
 KB_MUST_CHECK int suite_expand(struct arena *arena, const struct suite *suite, int64_t cpus,
 	const double *saturations_pct, size_t saturation_count, struct condition **out,
 	size_t *count, struct err *err);
-
-/* Expands a template: {workers} {cpus} {saturation} {seconds}, parameters of the condition, and
- * integer arithmetic with + - * / % max() min() and parentheses; {{ is a brace. */
-struct template_values {
-	int64_t workers, cpus;
-	double saturation_pct;
-	double seconds;
-	const struct pairs *params;
-};
-KB_MUST_CHECK int template_expand(struct arena *arena, const char *text,
-	const struct template_values *values, const char **out, struct err *err);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "base/mem.h"
+#include "model/opt.h"
 #include "model/pair.h"
 
 /*
@@ -20,7 +21,7 @@ struct prebuilt_spec {
 };
 
 struct kconfig_spec {
-	const char *base;	      /* a make target (defconfig, tinyconfig, ...) or a path */
+	const char *base;	      /* a make target (defconfig, ...), or a path: has a '/' */
 	const char *const *fragments; /* paths, in order, later ones win; NULL-ended */
 };
 
@@ -39,7 +40,7 @@ struct variant {
 	const char *const *reverts; /* refs, applied in order; NULL-ended, never NULL */
 	const char *const *picks;
 	const char *const *patches; /* a file, a folder, or lore:MESSAGE-ID [+ " sha256:HEX"] */
-	const char *lore_url;	    /* base URL for lore: patches */
+	const char *lore_url;	    /* base URL for lore: patches; MESSAGE-ID/raw follows it */
 	struct kconfig_spec config;
 	const char *arch; /* "x86_64" */
 
@@ -59,11 +60,20 @@ struct kernels {
 /* Reads a kernels file. Every mistake goes to diag, then ERR_USAGE. */
 KB_MUST_CHECK int kernels_read(
 	struct arena *arena, const char *path, struct kernels *out, struct diag *diag);
+/* The same from a mapping already read; node->file says what paths are relative to. */
+KB_MUST_CHECK int kernels_read_node(
+	struct arena *arena, const struct ynode *node, struct kernels *out, struct diag *diag);
 /* NULL when there is no such variant. */
 const struct variant *kernels_find(const struct kernels *kernels, const char *name);
 /* True when both give the same kernel binary by recipe (they may still differ at run time). */
 bool variant_same_recipe(const struct variant *a, const struct variant *b);
-/* The recipe as compact JSON text, all defaults filled in: stored with the experiment. */
+/* The recipe as compact JSON text, all defaults filled in: stored with the experiment. Freed by
+ * the caller. */
 char *variant_json(const struct variant *variant);
+/* Variants as a mapping that kernels_read_node reads back: {variants: {...}}. New reference. */
+json_t *kernels_json(const struct variant *variants, size_t count);
+
+extern const struct opt kernels_opts[];
+extern const struct opt variant_opts[]; /* the table of each variant */
 
 #endif
