@@ -70,5 +70,13 @@ if [ -t 0 ] && [ "${YES:-}" != 1 ]; then
 fi
 as_root=()
 [ "$(id -u)" -eq 0 ] || as_root=(sudo)
-"${as_root[@]}" apt-get -qq update
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${missing[@]}"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+echo "Installing (a minute or two)..." >&2
+if ! { "${as_root[@]}" apt-get -qq update &&
+	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+		apt-get -qq install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+	tail -n 20 "$log" >&2
+	echo "apt-get could not install them; its last lines are above." >&2
+	exit 3
+fi
