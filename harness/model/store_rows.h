@@ -54,7 +54,9 @@ KB_MUST_CHECK int store_each_mean(
 struct store_run_row {
 	int64_t id, boot_id, condition_id, attempt_id;
 	const char *machine, *variant, *condition, *suite;
-	int boot, position;
+	int boot, block, position;
+	double saturation_pct;
+	int64_t workers, cpus;
 	bool warmup;
 	int ordinal, attempt_try;
 	enum store_state state;

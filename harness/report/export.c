@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include <math.h>
+
+#include "base/csv.h"
+#include "base/num.h"
+#include "report/export.h"
+#include "sys/json.h"
+
+enum { FLUSH_BYTES = 1 << 16 };
+
+enum field_kind { FIELD_TEXT, FIELD_INT, FIELD_NUM };
+
+/* NULL and NaN are left empty in CSV, and left out in JSON. */
+struct field {
+	const char *name;
+	enum field_kind kind;
+	const char *text;
+	int64_t integer;
+	double number;
+};
+
+#define TEXT(key, value) \
+	((struct field){.name = (key), .kind = FIELD_TEXT, .text = (value)})
+#define INT(key, value) \
+	((struct field){.name = (key), .kind = FIELD_INT, .integer = (value)})
+#define NUM(key, value) \
+	((struct field){.name = (key), .kind = FIELD_NUM, .number = (value)})
+
+struct export {
+	const char *experiment;
+	enum export_format format;
+	bool headed; /* the line of column names is out */
+	struct str lines;
+	export_sink_fn *sink;
+	void *arg;
+};
+
+static void add_csv_line(struct str *out, const struct field *fields, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct field *field = &fields[i];
+
+		if (field->kind == FIELD_TEXT) {
+			csv_add(out, field->text ? field->text : "");
+			continue;
+		}
+		if (i)
+			str_add_char(out, ',');
+		if (field->kind == FIELD_INT)
+			str_addf(out, "%lld", (long long)field->integer);
+		else if (!isnan(field->number))
+			num_add_double(out, field->number);
+	}
+	str_add_char(out, '\n');
+}
+
+static void add_csv_head(struct str *out, const struct field *fields, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		csv_add(out, fields[i].name);
+	str_add_char(out, '\n');
+}
+
+static void add_json_line(struct str *out, const struct field *fields, size_t count)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < count; i++) {
+		const struct field *field = &fields[i];
+		json_t *value = field->kind == FIELD_TEXT  ? json_text(field->text)
+				: field->kind == FIELD_INT ? json_integer(field->integer)
+							   : json_num(field->number);
+
+		if (json_is_null(value))
+			json_decref(value);
+		else if (json_object_set_new(object, field->name, value) != 0)
+			BUG("member '%s' could not be added", field->name);
+	}
+	json_write(object, false, out);
+	str_add_char(out, '\n');
+	json_decref(object);
+}
+
+static int flush(struct export *export)
+{
+	int ret = export->lines.len ? export->sink(export->arg, &export->lines) : 0;
+
+	str_reset(&export->lines);
+	return ret;
+}
+
+static int add_line(struct export *export, const struct field *fields, size_t count)
+{
+	if (export->format == EXPORT_JSONL) {
+		add_json_line(&export->lines, fields, count);
+	} else {
+		if (!export->headed)
+			add_csv_head(&export->lines, fields, count);
+		export->headed = true;
+		add_csv_line(&export->lines, fields, count);
+	}
+	return export->lines.len >= FLUSH_BYTES ? flush(export) : 0;
+}
+
+static double saturation(double pct)
+{
+	return pct > 0 ? pct : NAN;
+}
+
+static int add_sample(void *arg, const struct store_sample_row *row)
+{
+	struct export *export = arg;
+	const struct field fields[] = {
+		TEXT("experiment", export->experiment),
+		TEXT("machine", row->machine),
+		TEXT("variant", row->variant),
+		INT("boot", row->boot),
+		INT("block", row->block),
+		TEXT("suite", row->suite),
+		TEXT("condition", row->condition),
+		NUM("saturation_pct", saturation(row->saturation_pct)),
+		INT("workers", row->workers),
+		INT("cpus", row->cpus),
+		INT("run", row->run),
+		INT("warmup", row->warmup),
+		TEXT("metric", row->metric),
+		TEXT("unit", row->unit),
+		TEXT("better", row->lower_is_better ? "lower" : "higher"),
+		INT("ordinal", row->ordinal),
+		NUM("value", row->value),
+		TEXT("state", "done"),
+		TEXT("reason", row->flags),
+	};
+
+	return add_line(export, fields, ARRAY_SIZE(fields));
+}
+
+/* A run that failed has no samples, and still was. */
+static int add_failed(void *arg, const struct store_run_row *row)
+{
+	struct export *export = arg;
+	const struct field fields[] = {
+		TEXT("experiment", export->experiment),
+		TEXT("machine", row->machine),
+		TEXT("variant", row->variant),
+		INT("boot", row->boot),
+		INT("block", row->block),
+		TEXT("suite", row->suite),
+		TEXT("condition", row->condition),
+		NUM("saturation_pct", saturation(row->saturation_pct)),
+		INT("workers", row->workers),
+		INT("cpus", row->cpus),
+		INT("run", row->ordinal),
+		INT("warmup", row->warmup),
+		TEXT("metric", NULL),
+		TEXT("unit", NULL),
+		TEXT("better", NULL),
+		TEXT("ordinal", NULL),
+		TEXT("value", NULL),
+		TEXT("state", store_state_name(row->state)),
+		TEXT("reason", row->reason),
+	};
+
+	if (row->state != STATE_FAILED && row->state != STATE_INTERRUPTED)
+		return 0;
+	return add_line(export, fields, ARRAY_SIZE(fields));
+}
+
+static int add_mean(void *arg, const struct store_mean_row *row)
+{
+	struct export *export = arg;
+	const struct field fields[] = {
+		TEXT("experiment", export->experiment),
+		TEXT("machine", row->machine),
+		TEXT("variant", row->variant),
+		INT("boot", row->boot),
+		INT("block", row->block),
+		TEXT("suite", row->suite),
+		TEXT("condition", row->condition),
+		NUM("saturation_pct", saturation(row->saturation_pct)),
+		INT("workers", row->workers),
+		INT("cpus", row->cpus),
+		TEXT("metric", row->metric),
+		TEXT("unit", row->unit),
+		TEXT("better", row->lower_is_better ? "lower" : "higher"),
+		INT("n_runs", row->runs),
+		NUM("mean", row->mean),
+		NUM("cv_pct", row->cv_pct),
+	};
+
+	return add_line(export, fields, ARRAY_SIZE(fields));
+}
+
+int export_write(struct store *store, int64_t experiment_id, enum export_format format,
+	struct arena *arena, export_sink_fn *sink, void *arg, struct err *err)
+{
+	struct export export = {.format = format, .sink = sink, .arg = arg};
+	struct store_run_filter filter = {.experiment_id = experiment_id};
+	struct store_experiment head;
+	int ret = store_load_head(store, experiment_id, arena, &head, err);
+
+	if (ret)
+		return ret;
+	export.experiment = head.name;
+	if (head.means_only)
+		ret = store_each_mean(store, experiment_id, add_mean, &export, err);
+	else
+		ret = store_each_sample(store, experiment_id, add_sample, &export, err);
+	if (!ret && !head.means_only)
+		ret = store_each_run(store, &filter, add_failed, &export, err);
+	if (!ret)
+		ret = flush(&export);
+	str_release(&export.lines);
+	return ret;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include <math.h>
+
+#include "report/report.h"
+#include "report/report_notes.h"
+
+double report_pct(double ln_ratio)
+{
+	return 100 * expm1(ln_ratio);
+}
+
+/* Room for one more item in an array of the arena. */
+static void *grown(struct arena *arena, void *items, size_t count, size_t *capacity, size_t bytes)
+{
+	void *more;
+
+	if (count < *capacity)
+		return items;
+	*capacity = *capacity ? 2 * *capacity : 8;
+	more = arena_alloc(arena, *capacity * bytes);
+	if (count)
+		memcpy(more, items, count * bytes);
+	return more;
+}
+
+void report_note(struct report *report, enum report_note_kind kind, const char *text)
+{
+	report->notes = grown(report->arena, report->notes, report->note_count,
+		&report->note_capacity, sizeof(*report->notes));
+	report->notes[report->note_count++] =
+		(struct report_note){kind, arena_strdup(report->arena, text)};
+}
+
+/* "hackbench/pairs" of "hackbench/pairs 31.25%": conditions that differ in saturation only share a
+ * table; those of a suite without saturation do too. */
+static const char *block_title(struct arena *arena, const struct store_condition *condition,
+	const struct store_metric *metric)
+{
+	const char *blank = strrchr(condition->name, ' ');
+	int stem = (int)strlen(condition->name);
+
+	if (!(condition->saturation_pct > 0))
+		return arena_printf(arena, "%s: %s", condition->suite, metric->name);
+	if (blank && str_ends(blank, "%"))
+		stem = (int)(blank - condition->name);
+	return arena_printf(arena, "%.*s: %s", stem, condition->name, metric->name);
+}
+
+static struct report_block *block_for(struct report *report, const struct store_machine *machine,
+	const struct store_condition *condition, const struct store_metric *metric)
+{
+	const char *title = block_title(report->arena, condition, metric);
+	struct report_block *block;
+
+	for (size_t i = 0; i < report->block_count; i++) {
+		block = &report->blocks[i];
+		if (block->machine == machine && strcmp(block->title, title) == 0 &&
+			strcmp(block->unit, metric->unit) == 0 &&
+			block->lower_is_better == metric->lower_is_better)
+			return block;
+	}
+	report->blocks = grown(report->arena, report->blocks, report->block_count,
+		&report->block_capacity, sizeof(*report->blocks));
+	block = &report->blocks[report->block_count++];
+	*block = (struct report_block){.machine = machine,
+		.title = title,
+		.unit = metric->unit,
+		.lower_is_better = metric->lower_is_better};
+	return block;
+}
+
+static int variant_position(const struct report *report, int64_t id)
+{
+	for (size_t i = 0; i < report->view.variant_count; i++)
+		if (report->view.variants[i].id == id)
+			return (int)i;
+	return -1;
+}
+
+/* Verdicts come in the order of machine, condition, metric, variant: *next walks along. */
+static void add_column(struct report *report, const struct store_machine *machine,
+	const struct store_condition *condition, const struct store_metric *metric, size_t *next)
+{
+	struct report_block *block = block_for(report, machine, condition, metric);
+	struct report_column *column;
+
+	block->columns = grown(report->arena, block->columns, block->count, &block->capacity,
+		sizeof(*block->columns));
+	column = &block->columns[block->count++];
+	column->condition = condition;
+	column->metric = metric;
+	column->cells = arena_alloc(
+		report->arena, (report->view.variant_count + 1) * sizeof(*column->cells));
+	while (*next < report->verdict_count && report->verdicts[*next].metric_id == metric->id) {
+		const struct store_verdict *verdict = &report->verdicts[(*next)++];
+		int at = variant_position(report, verdict->variant_id);
+
+		if (at >= 0)
+			column->cells[at] = verdict;
+	}
+}
+
+static void make_blocks(struct report *report)
+{
+	size_t next = 0;
+
+	for (size_t m = 0; m < report->view.machine_count; m++) {
+		const struct store_machine *machine = &report->view.machines[m];
+
+		for (size_t c = 0; c < machine->condition_count; c++)
+			for (size_t k = 0; k < machine->conditions[c].metric_count; k++)
+				add_column(report, machine, &machine->conditions[c],
+					&machine->conditions[c].metrics[k], &next);
+	}
+}
+
+/* Every variant that has a baseline should have a verdict on every deciding metric. */
+static void count_words(struct report *report)
+{
+	for (size_t b = 0; b < report->block_count; b++)
+		for (size_t c = 0; c < report->blocks[b].count; c++) {
+			const struct report_column *column = &report->blocks[b].columns[c];
+
+			for (size_t v = 0; v < report->view.variant_count; v++) {
+				const struct store_verdict *verdict = column->cells[v];
+
+				if (verdict && verdict->headline)
+					report->words[verdict->word]++;
+				else if (!verdict && report->view.variants[v].against &&
+					 column->condition->decides)
+					report->missing++;
+			}
+		}
+}
+
+static int assemble(struct report *report, struct store *store, struct err *err)
+{
+	int ret = store_load_tallies(store, report->view.head.id, report->arena, &report->tallies,
+		&report->tally_count, err);
+
+	if (ret)
+		return ret;
+	make_blocks(report);
+	count_words(report);
+	return report_make_notes(report, store, err);
+}
+
+int report_load(struct store *store, int64_t experiment_id, struct arena *arena,
+	struct report *out, struct err *err)
+{
+	struct report report = {.arena = arena, .subject = ""};
+	int ret = store_load(store, experiment_id, arena, &report.view, err);
+
+	if (!ret)
+		ret = store_verdicts_load(store, experiment_id, arena, &report.verdicts,
+			&report.verdict_count, err);
+	if (!ret)
+		ret = assemble(&report, store, err);
+	if (!ret)
+		*out = report;
+	return ret;
+}
+
+int report_load_pair(struct store *store, const struct store_view *view,
+	const struct store_variant *variant, const struct store_variant *against,
+	struct store_verdict *rows, size_t count, struct arena *arena, struct report *out,
+	struct err *err)
+{
+	struct report report = {
+		.arena = arena, .view = *view, .verdicts = rows, .verdict_count = count};
+	struct store_variant *pair = arena_alloc(arena, 2 * sizeof(*pair));
+	int ret;
+
+	pair[0] = *against;
+	pair[0].against = NULL;
+	pair[1] = *variant;
+	pair[1].against = &pair[0];
+	report.view.variants = pair;
+	report.view.variant_count = 2;
+	report.subject = arena_printf(arena, ", %s against %s", variant->name, against->name);
+	ret = assemble(&report, store, err);
+	if (!ret)
+		*out = report;
+	return ret;
+}
+
+enum report_outcome report_outcome(const struct report *report)
+{
+	if (report->words[VERDICT_REGRESSED])
+		return OUTCOME_REGRESSED;
+	if (report->words[VERDICT_INCONCLUSIVE] || report->words[VERDICT_INVALID] ||
+		report->missing)
+		return OUTCOME_OPEN;
+	return OUTCOME_FINE;
+}
+
+bool report_infra_failed(const struct report *report)
+{
+	bool failed = false;
+
+	for (size_t v = 0; v < report->view.variant_count; v++)
+		failed |= report->view.variants[v].state == STATE_FAILED;
+	for (size_t m = 0; m < report->view.machine_count; m++)
+		for (size_t b = 0; b < report->view.machines[m].boot_count; b++)
+			failed |= report->view.machines[m].boots[b].state == STATE_FAILED;
+	return failed && report_outcome(report) == OUTCOME_OPEN;
+}

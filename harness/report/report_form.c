@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include <math.h>
+
+#include "report/report_form.h"
+
+void form_effect(const struct layout *layout, struct str *out, const struct store_verdict *verdict)
+{
+	double effect = report_pct(verdict->effect);
+	double low = report_pct(verdict->effect_low), high = report_pct(verdict->effect_high);
+	double half = (high - low) / 2;
+	int digits = fabs(effect) < 10 && !(half >= 10) ? 2 : 1;
+
+	if (isnan(effect)) {
+		str_add(out, "no effect");
+		return;
+	}
+	str_addf(out, "%+.*f%%", digits, effect);
+	if (isnan(low) || isnan(high))
+		return;
+	if (fabs(high + low - 2 * effect) > 0.1 * half)
+		str_addf(out, " [%+.1f, %+.1f]", low, high);
+	else
+		str_addf(out, " %s%.*f", layout_plus_minus(layout), digits, half);
+}
+
+void form_value(struct str *out, double value)
+{
+	static const struct {
+		double at;
+		const char *suffix;
+	} scales[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e5, "k"}};
+	double size = fabs(value), scale = 1;
+	const char *suffix = "";
+	int digits;
+
+	if (isnan(value)) {
+		str_add_char(out, '-');
+		return;
+	}
+	if (size >= 1e15 || (size > 0 && size < 1e-3)) {
+		str_addf(out, "%.3e", value);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(scales); i++)
+		if (size >= scales[i].at) {
+			scale = scales[i].suffix[0] == 'k' ? 1e3 : scales[i].at;
+			suffix = scales[i].suffix;
+			break;
+		}
+	size /= scale;
+	digits = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : size >= 1 ? 3 : 4;
+	str_addf(out, "%.*f%s", digits, value / scale, suffix);
+}
+
+const char *form_word(enum verdict_word word)
+{
+	return word == VERDICT_REGRESSED ? "REGRESSED" : verdict_word_name(word);
+}
+
+enum colour form_word_colour(enum verdict_word word)
+{
+	switch (word) {
+	case VERDICT_REGRESSED:
+		return COLOUR_BAD;
+	case VERDICT_IMPROVED:
+		return COLOUR_GOOD;
+	case VERDICT_EQUIVALENT:
+		return COLOUR_NONE;
+	case VERDICT_INCONCLUSIVE:
+		return COLOUR_OPEN;
+	case VERDICT_INVALID:
+		return COLOUR_INVALID;
+	}
+	BUG("no such verdict: %d", (int)word);
+}
+
+void form_verdict(struct str *out, const struct store_verdict *verdict)
+{
+	str_add(out, form_word(verdict->word));
+	if (verdict->word == VERDICT_INCONCLUSIVE && verdict->further_boots > 0)
+		str_addf(out, ": %lld more boot%s", (long long)verdict->further_boots,
+			verdict->further_boots == 1 ? "" : "s");
+	else if (verdict->word >= VERDICT_INCONCLUSIVE && *verdict->reason)
+		str_addf(out, ": %s", verdict->reason);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef KB_REPORT_REPORT_FORM_H
+#define KB_REPORT_REPORT_FORM_H
+
+#include "base/base.h"
+
+#include "report/report.h"
+
+/* How numbers and words are written in text forms. */
+
+/* "+71.5% ±0.9", or "+3.10% [-9.2, +17.1]" when the interval is lopsided, "+1.98%" without one,
+ * "no effect" when there is none. */
+void form_effect(const struct layout *layout, struct str *out, const struct store_verdict *verdict);
+/* "11.52", "1.112M", "2.3e-05": four significant digits; "-" for NaN. */
+void form_value(struct str *out, double value);
+/* REGRESSED in capitals; improved, equivalent, inconclusive, invalid. */
+const char *form_word(enum verdict_word word);
+enum colour form_word_colour(enum verdict_word word);
+/* "REGRESSED", "inconclusive: 5 more boots", "invalid: reason". */
+void form_verdict(struct str *out, const struct store_verdict *verdict);
+
+/* What moved and by how much: at most three lines. */
+void report_headline(const struct report *report, const struct layout *layout, struct str *out);
+/* What it takes to do it again. */
+void report_reproduce(const struct report *report, const struct layout *layout, struct str *out);
+/* "AMD Ryzen 9960X, 24c/48t, 4 LLC, 64 GiB" from a machine's facts; "" when nothing is known. */
+void form_machine(struct str *out, const struct store_machine *machine);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include <math.h>
+
+#include "base/utf8.h"
+#include "report/report_form.h"
+
+enum { NAME_SHORT = 18 };
+
+/* The cell of the headline set with the largest effect among those with that word. */
+struct extreme {
+	const struct report_column *column;
+	const struct store_variant *variant;
+	const struct store_verdict *verdict;
+};
+
+static struct extreme find_extreme(const struct report *report, bool any, enum verdict_word word)
+{
+	struct extreme found = {NULL, NULL, NULL};
+
+	for (size_t b = 0; b < report->block_count; b++)
+		for (size_t c = 0; c < report->blocks[b].count; c++) {
+			const struct report_column *column = &report->blocks[b].columns[c];
+
+			for (size_t v = 0; v < report->view.variant_count; v++) {
+				const struct store_verdict *verdict = column->cells[v];
+
+				if (!verdict || !verdict->headline || isnan(verdict->effect) ||
+					(!any && verdict->word != word))
+					continue;
+				if (!found.verdict ||
+					fabs(verdict->effect) > fabs(found.verdict->effect))
+					found = (struct extreme){
+						column, &report->view.variants[v], verdict};
+			}
+		}
+	return found;
+}
+
+/* A name of at most that many columns; what is left out is shown by dots. */
+static void add_short(struct str *out, const struct layout *layout, const char *name, size_t columns)
+{
+	struct str safe = STR_INIT;
+
+	layout_add_safe(layout, &safe, name);
+	if (utf8_columns(str_text(&safe)) <= columns) {
+		str_add(out, str_text(&safe));
+	} else {
+		str_add_bytes(out, str_text(&safe),
+			layout_columns_bytes(str_text(&safe), columns - 3));
+		str_add(out, "...");
+	}
+	str_release(&safe);
+}
+
+/* "proportional in easywave 100%: time +71.5% ±0.9", shorter when that is too long. */
+static void add_extreme(struct str *out, const struct layout *layout, const struct extreme *extreme)
+{
+	static const struct {
+		size_t name, condition;
+		bool metric;
+	} forms[] = {{200, 200, true}, {200, 200, false}, {NAME_SHORT, NAME_SHORT, false}};
+	size_t before = out->len;
+
+	for (size_t f = 0; f < ARRAY_SIZE(forms); f++) {
+		out->len = before;
+		add_short(out, layout, extreme->variant->name, forms[f].name);
+		str_add(out, " in ");
+		add_short(out, layout, extreme->column->condition->name, forms[f].condition);
+		if (forms[f].metric) {
+			str_add(out, ", ");
+			add_short(out, layout, extreme->column->metric->name, forms[f].name);
+		}
+		str_add_char(out, ' ');
+		form_effect(layout, out, extreme->verdict);
+		if (utf8_columns(str_text(out)) <= (size_t)layout->columns)
+			return;
+	}
+}
+
+static void line(const struct layout *layout, struct str *out, enum colour colour, struct str *text)
+{
+	layout_add_coloured(layout, out, colour, str_text(text));
+	str_add_char(out, '\n');
+	str_release(text);
+}
+
+static int64_t all_words(const struct report *report)
+{
+	int64_t all = report->missing;
+
+	for (size_t w = 0; w < ARRAY_SIZE(report->words); w++)
+		all += report->words[w];
+	return all;
+}
+
+static void moved_line(const struct report *report, const struct layout *layout, struct str *out,
+	enum verdict_word word, enum colour colour)
+{
+	struct extreme extreme = find_extreme(report, false, word);
+	struct str text = STR_INIT;
+
+	if (!report->words[word])
+		return;
+	str_addf(&text, "%s %lld of %lld: ", form_word(word), (long long)report->words[word],
+		(long long)all_words(report));
+	if (extreme.verdict) {
+		str_add(&text, report->words[word] == 1 ? "" : "most ");
+		add_extreme(&text, layout, &extreme);
+	}
+	line(layout, out, colour, &text);
+}
+
+/* "12 equivalent within 1 %, 3 inconclusive, 1 invalid, 2 not measured" */
+static void add_rest(const struct report *report, struct str *out)
+{
+	const struct {
+		int64_t count;
+		const char *word;
+	} rest[] = {{report->words[VERDICT_EQUIVALENT], "equivalent"},
+		{report->words[VERDICT_INCONCLUSIVE], "inconclusive"},
+		{report->words[VERDICT_INVALID], "invalid"}, {report->missing, "not measured"}};
+	const char *comma = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(rest); i++) {
+		if (!rest[i].count)
+			continue;
+		str_addf(out, "%s%lld %s", comma, (long long)rest[i].count, rest[i].word);
+		comma = ", ";
+	}
+}
+
+/* Nothing moved: say whether that is known, and the largest effect seen. */
+static void unmoved_lines(const struct report *report, const struct layout *layout, struct str *out)
+{
+	struct extreme extreme = find_extreme(report, true, VERDICT_EQUIVALENT);
+	int64_t all = all_words(report);
+	struct str text = STR_INIT;
+
+	if (!all) {
+		str_add(&text, "No verdict: nothing was compared.");
+	} else if (report->words[VERDICT_EQUIVALENT] == all) {
+		str_addf(&text, "No change: %s%lld comparison%s equivalent within %g %%.",
+			all == 1 ? "the " : "all ", (long long)all,
+			all == 1 ? " is" : "s are", report->view.head.margin_pct);
+	} else {
+		str_addf(&text, "Not decided, of %lld comparison%s: ", (long long)all,
+			all == 1 ? "" : "s");
+		add_rest(report, &text);
+		str_add_char(&text, '.');
+	}
+	line(layout, out, COLOUR_TITLE, &text);
+	if (!extreme.verdict)
+		return;
+	str_add(&text, all == 1 ? "Estimate: " : "Largest effect seen: ");
+	add_extreme(&text, layout, &extreme);
+	line(layout, out, COLOUR_NONE, &text);
+}
+
+void report_headline(const struct report *report, const struct layout *layout, struct str *out)
+{
+	struct str text = STR_INIT;
+
+	if (!report->words[VERDICT_REGRESSED] && !report->words[VERDICT_IMPROVED]) {
+		unmoved_lines(report, layout, out);
+		return;
+	}
+	moved_line(report, layout, out, VERDICT_REGRESSED, COLOUR_BAD);
+	moved_line(report, layout, out, VERDICT_IMPROVED, COLOUR_GOOD);
+	str_add(&text, "The rest: ");
+	add_rest(report, &text);
+	str_add_char(&text, '.');
+	if (text.len > strlen("The rest: ."))
+		line(layout, out, COLOUR_NONE, &text);
+	str_release(&text);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include "base/clock.h"
+#include "base/num.h"
+#include "report/report_form.h"
+#include "sys/json.h"
+
+enum { FACTS_MAX_BYTES = 1 << 20 };
+
+void form_machine(struct str *out, const struct store_machine *machine)
+{
+	struct err err = ERR_INIT;
+	json_t *facts = NULL;
+	int64_t sockets, cores, threads, llcs, memory;
+	const char *model;
+
+	if (!*machine->facts || json_parse(machine->facts, strlen(machine->facts), FACTS_MAX_BYTES,
+					&facts, &err))
+		return;
+	model = json_get_text(facts, "cpu_model", "");
+	sockets = json_get_int(facts, "sockets", 0);
+	cores = json_get_int(facts, "cores", 0);
+	threads = json_get_int(facts, "cpus_online", 0);
+	llcs = json_get_int(facts, "llcs", 0);
+	memory = json_get_int(facts, "memory_bytes", 0);
+	str_add(out, *model ? model : "CPU not known");
+	if (sockets > 1)
+		str_addf(out, ", %lld sockets", (long long)sockets);
+	if (cores > 0 && threads > 0)
+		str_addf(out, ", %lldc/%lldt", (long long)cores, (long long)threads);
+	else if (threads > 0)
+		str_addf(out, ", %lld CPUs", (long long)threads);
+	if (llcs > 0)
+		str_addf(out, ", %lld LLC", (long long)llcs);
+	if (memory > 0) {
+		str_add(out, ", ");
+		num_add_bytes(out, memory);
+	}
+	json_decref(facts);
+}
+
+static void item(const struct layout *layout, struct str *out, const struct str *text)
+{
+	str_add(out, "  ");
+	layout_paragraph(layout, out, 6, str_text(text));
+}
+
+static void write_variant(
+	const struct layout *layout, struct str *out, const struct store_variant *variant)
+{
+	const struct store_build *build = variant->build;
+	struct str text = STR_INIT;
+
+	str_addf(&text, "%s:", variant->name);
+	if (*variant->ref_commit)
+		str_addf(&text, " %.12s", variant->ref_commit);
+	if (*variant->ref_subject)
+		str_addf(&text, " (\"%s\")", variant->ref_subject);
+	if (build && *build->commit && strcmp(build->commit, variant->ref_commit) != 0)
+		str_addf(&text, ", built commit %.12s", build->commit);
+	if (build)
+		str_addf(&text, ", build %.12s, release %s, build-id %.12s, config %.12s",
+			build->key, build->release, *build->build_id ? build->build_id : "unknown",
+			build->config_sha256);
+	else
+		str_add(&text, " no build");
+	item(layout, out, &text);
+	str_release(&text);
+}
+
+static void write_programs(
+	const struct layout *layout, struct str *out, const struct store_machine *machine)
+{
+	for (size_t c = 0; c < machine->condition_count; c++) {
+		const struct store_condition *condition = &machine->conditions[c];
+		struct str text = STR_INIT;
+		bool told = !*condition->program;
+
+		for (size_t o = 0; o < c && !told; o++)
+			told = strcmp(machine->conditions[o].program, condition->program) == 0 &&
+			       strcmp(machine->conditions[o].program_sha256,
+				       condition->program_sha256) == 0;
+		if (told)
+			continue;
+		str_addf(&text, "program %s", condition->program);
+		if (*condition->program_version)
+			str_addf(&text, " %s", condition->program_version);
+		if (*condition->program_sha256)
+			str_addf(&text, ", sha256 %.12s", condition->program_sha256);
+		str_addf(&text, "; suite %s, sha256 %.12s", condition->suite,
+			condition->suite_sha256);
+		item(layout, out, &text);
+		str_release(&text);
+	}
+}
+
+static void write_machine(
+	const struct layout *layout, struct str *out, const struct store_machine *machine)
+{
+	struct str text = STR_INIT;
+
+	str_addf(&text, "machine %s (%s): ", machine->name, machine->kind);
+	form_machine(&text, machine);
+	if (str_ends(str_text(&text), ": "))
+		str_add(&text, "no facts");
+	item(layout, out, &text);
+	str_release(&text);
+	write_programs(layout, out, machine);
+}
+
+/* The commands that do it again; an import has none. */
+static void write_commands(const struct report *report, const struct layout *layout, struct str *out)
+{
+	const struct store_experiment *head = &report->view.head;
+	struct str text = STR_INIT;
+
+	str_addf(&text, "experiment %lld, ", (long long)head->id);
+	clock_add_utc(&text, head->created_ns);
+	str_addf(&text, ", seed %lld, config sha256 %.12s, kbracket %s", (long long)head->seed,
+		head->spec_sha256, head->version);
+	item(layout, out, &text);
+	str_reset(&text);
+	if (head->kind != KIND_IMPORT) {
+		str_addf(&text, "  $ kbracket show %lld --spec > again.yaml\n", (long long)head->id);
+		str_add(&text, "  $ kbracket run again.yaml\n");
+		str_add(out, str_text(&text));
+	}
+	str_release(&text);
+}
+
+void report_reproduce(const struct report *report, const struct layout *layout, struct str *out)
+{
+	str_add_char(out, '\n');
+	layout_add_coloured(layout, out, COLOUR_TITLE, "Reproduce");
+	str_add_char(out, '\n');
+	for (size_t v = 0; v < report->view.variant_count; v++)
+		write_variant(layout, out, &report->view.variants[v]);
+	for (size_t m = 0; m < report->view.machine_count; m++)
+		write_machine(layout, out, &report->view.machines[m]);
+	write_commands(report, layout, out);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include <math.h>
+
+#include "report/report_form.h"
+
+static void write_header(const struct report *report, const struct layout *layout, struct str *out)
+{
+	const struct store_view *view = &report->view;
+	struct str text = STR_INIT, machine = STR_INIT;
+
+	str_addf(&text, "kbracket: %s%s on ", view->head.name, report->subject);
+	for (size_t m = 0; m < view->machine_count; m++) {
+		str_reset(&machine);
+		form_machine(&machine, &view->machines[m]);
+		str_addf(&text, "%s%s", m ? ", " : "", view->machines[m].name);
+		if (machine.len)
+			str_addf(&text, " (%s)", str_text(&machine));
+	}
+	str_addf(&text, ", %s", view->head.design);
+	layout_paragraph(layout, out, 10, str_text(&text));
+	str_release(&text);
+	str_release(&machine);
+}
+
+/* What stands behind the suite's name: "groups 20", or the workers when that says it all. */
+static const char *condition_rest(const struct store_condition *condition)
+{
+	size_t suite = strlen(condition->suite);
+
+	if (strncmp(condition->name, condition->suite, suite) == 0 && condition->name[suite])
+		return condition->name + suite + 1;
+	return condition->name;
+}
+
+/* "3 (31.25%)", "37.5% in effect", "6 tasks" */
+static void write_head_cell(struct table *table, size_t c, const struct report_column *column)
+{
+	const struct store_condition *condition = column->condition;
+
+	if (condition->saturation_pct > 0)
+		table_piece(table, c, COLOUR_NONE, true, "%lld (%g%%)",
+			(long long)condition->workers, condition->saturation_pct);
+	else
+		table_piece(table, c, COLOUR_NONE, false, "%s", condition_rest(condition));
+	if (condition->saturation_pct > 0 &&
+		fabs(condition->effective_pct - condition->saturation_pct) > 0.005)
+		table_piece(table, c, COLOUR_NONE, false, "really %.4g%%",
+			condition->effective_pct);
+	if (condition->tasks > 0 && condition->tasks != condition->workers)
+		table_piece(table, c, COLOUR_NONE, true, "%lld tasks",
+			(long long)condition->tasks);
+	if (!(condition->saturation_pct > 0) && condition->workers > 0)
+		table_piece(table, c, COLOUR_NONE, true, "%lld workers",
+			(long long)condition->workers);
+}
+
+/* Numbers of a baseline come with any verdict against it. */
+static const struct store_verdict *verdict_against(
+	const struct report *report, const struct report_column *column, const struct store_variant *base)
+{
+	const struct store_verdict *any = NULL;
+
+	for (size_t v = 0; v < report->view.variant_count; v++) {
+		const struct store_verdict *verdict = column->cells[v];
+
+		if (!verdict || verdict->against_id != base->id)
+			continue;
+		if (!isnan(verdict->against_mean))
+			return verdict;
+		any = verdict;
+	}
+	return any;
+}
+
+static void write_base_row(const struct report *report, const struct report_block *block,
+	const struct store_variant *base, struct table *table)
+{
+	table_row(table, base->name);
+	for (size_t c = 0; c < block->count; c++) {
+		const struct store_verdict *verdict =
+			verdict_against(report, &block->columns[c], base);
+		struct str value = STR_INIT;
+
+		if (!verdict || isnan(verdict->against_mean)) {
+			table_piece(table, c, COLOUR_INVALID, false, "no data");
+			continue;
+		}
+		form_value(&value, verdict->against_mean);
+		table_piece(table, c, COLOUR_NONE, true, "%s", str_text(&value));
+		if (!isnan(verdict->against_cv_pct))
+			table_piece(table, c, COLOUR_NONE, true, "cv %.1f%%",
+				verdict->against_cv_pct);
+		str_release(&value);
+	}
+}
+
+/* The boots that most cells of the block have; others are marked. */
+static int64_t usual_boots(const struct report_block *block, size_t variant)
+{
+	int64_t most = 0;
+
+	for (size_t c = 0; c < block->count; c++) {
+		const struct store_verdict *verdict = block->columns[c].cells[variant];
+
+		if (verdict && verdict->boots > most)
+			most = verdict->boots;
+	}
+	return most;
+}
+
+static void write_variant_row(const struct report *report, const struct layout *layout,
+	const struct report_block *block, size_t v, struct table *table)
+{
+	int64_t boots = usual_boots(block, v);
+
+	table_row(table, report->view.variants[v].name);
+	for (size_t c = 0; c < block->count; c++) {
+		const struct store_verdict *verdict = block->columns[c].cells[v];
+		struct str effect = STR_INIT, word = STR_INIT;
+
+		if (!verdict) {
+			table_piece(table, c, COLOUR_NONE, false, "not measured");
+			continue;
+		}
+		form_effect(layout, &effect, verdict);
+		form_verdict(&word, verdict);
+		table_piece(table, c, COLOUR_NONE, true, "%s", str_text(&effect));
+		table_piece(table, c, form_word_colour(verdict->word), false, "%s",
+			str_text(&word));
+		if (verdict->boots < boots)
+			table_piece(table, c, COLOUR_OPEN, false, "%lld boot%s",
+				(long long)verdict->boots, verdict->boots == 1 ? "" : "s");
+		str_release(&effect);
+		str_release(&word);
+	}
+}
+
+static void write_drift_row(const struct report *report, const struct report_block *block,
+	const struct store_variant *base, struct table *table)
+{
+	table_row(table, "drift");
+	for (size_t c = 0; c < block->count; c++) {
+		const struct store_verdict *verdict =
+			verdict_against(report, &block->columns[c], base);
+		bool beyond;
+
+		if (!verdict || isnan(verdict->drift)) {
+			table_piece(table, c, COLOUR_NONE, false, "-");
+			continue;
+		}
+		beyond = fabs(verdict->drift) > verdict->drift_expected;
+		table_piece(table, c, beyond ? COLOUR_OPEN : COLOUR_NONE, true, "%.2f%%",
+			100 * verdict->drift);
+		if (!isnan(verdict->drift_expected))
+			table_piece(table, c, COLOUR_NONE, false, "(up to %.1f%% expected)",
+				100 * verdict->drift_expected);
+	}
+}
+
+static void write_block(const struct report *report, const struct layout *layout,
+	const struct report_block *block, struct str *out)
+{
+	const struct store_view *view = &report->view;
+	struct table *table = table_new(layout, block->count);
+	struct str title = STR_INIT, rules = STR_INIT;
+
+	str_addf(&title, "%s, %s, %s is better", block->title, block->unit,
+		block->lower_is_better ? "lower" : "higher");
+	str_addf(&rules, "margin %g %%, FDR %g %%", view->head.margin_pct, view->head.alpha_pct);
+	str_add_char(out, '\n');
+	layout_ends(layout, out, str_text(&title), str_text(&rules));
+	table_row(table, "");
+	for (size_t c = 0; c < block->count; c++)
+		write_head_cell(table, c, &block->columns[c]);
+	for (size_t b = 0; b < view->variant_count; b++) {
+		if (view->variants[b].against)
+			continue;
+		write_base_row(report, block, &view->variants[b], table);
+		for (size_t v = 0; v < view->variant_count; v++)
+			if (view->variants[v].against == &view->variants[b])
+				write_variant_row(report, layout, block, v, table);
+		write_drift_row(report, block, &view->variants[b], table);
+	}
+	table_write(table, out);
+	table_free(table);
+	str_release(&title);
+	str_release(&rules);
+}
+
+static void write_notes(const struct report *report, const struct layout *layout, struct str *out)
+{
+	static const char *const titles[] = {
+		[NOTE_WARNING] = "Warnings",
+		[NOTE_BUILD] = "Builds",
+		[NOTE_BOOT] = "Boots",
+		[NOTE_RUNS] = "Runs",
+		[NOTE_MERGED] = "Merged conditions",
+		[NOTE_CONFIG] = "Kernel configuration",
+	};
+
+	for (size_t kind = 0; kind < ARRAY_SIZE(titles); kind++) {
+		bool titled = false;
+
+		for (size_t n = 0; n < report->note_count; n++) {
+			if (report->notes[n].kind != kind)
+				continue;
+			if (!titled) {
+				str_add_char(out, '\n');
+				layout_add_coloured(layout, out, COLOUR_TITLE, titles[kind]);
+				str_add_char(out, '\n');
+			}
+			titled = true;
+			str_add(out, "  ");
+			layout_paragraph(layout, out, 4, report->notes[n].text);
+		}
+	}
+}
+
+/* What the words and signs in the tables stand for, once. */
+static void write_legend(const struct report *report, const struct layout *layout, struct str *out)
+{
+	struct str text = STR_INIT;
+	int64_t family = 0;
+
+	if (!report->verdict_count || report->view.head.means_only)
+		return;
+	for (size_t i = 0; i < report->verdict_count; i++)
+		if (report->verdicts[i].family > family)
+			family = report->verdicts[i].family;
+	str_addf(&text,
+		"Effects are changes of the metric against the baseline, with half of the 95 %% "
+		"interval (%s); boots are the unit. cv: within boots. drift: last baseline boot "
+		"against the first of a block, mean over blocks.",
+		layout_plus_minus(layout));
+	if (family > 0)
+		str_addf(&text, " q over %lld comparison%s per variant (Benjamini-Hochberg).",
+			(long long)family, family == 1 ? "" : "s");
+	str_add_char(out, '\n');
+	layout_paragraph(layout, out, 0, str_text(&text));
+	str_release(&text);
+}
+
+void report_write_text(const struct report *report, const struct layout *layout, struct str *out)
+{
+	const struct store_machine *machine = NULL;
+
+	write_header(report, layout, out);
+	str_add_char(out, '\n');
+	report_headline(report, layout, out);
+	for (size_t b = 0; b < report->block_count; b++) {
+		if (report->view.machine_count > 1 && report->blocks[b].machine != machine) {
+			machine = report->blocks[b].machine;
+			str_add(out, "\n== ");
+			layout_paragraph(layout, out, 3, machine->name);
+		}
+		write_block(report, layout, &report->blocks[b], out);
+	}
+	write_legend(report, layout, out);
+	write_notes(report, layout, out);
+	report_reproduce(report, layout, out);
+}
