@@ -16,8 +16,8 @@ enum { CSV_FIELDS_MAX = 64, CSV_RECORD_MAX = 65536 };
 struct csv {
 	const char *bytes;
 	size_t len, at;
-	int line;   /* of the record last read, from 1 */
-	int ended;  /* lines that have been used up */
+	int line;  /* of the record last read, from 1 */
+	int ended; /* lines that have been used up */
 	size_t count;
 	const char *fields[CSV_FIELDS_MAX]; /* of the record last read, without quotes; borrowed */
 	struct str text;

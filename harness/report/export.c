@@ -21,14 +21,12 @@ struct field {
 	double number;
 };
 
-#define TEXT(key, value) \
-	((struct field){.name = (key), .kind = FIELD_TEXT, .text = (value)})
-#define INT(key, value) \
-	((struct field){.name = (key), .kind = FIELD_INT, .integer = (value)})
-#define NUM(key, value) \
-	((struct field){.name = (key), .kind = FIELD_NUM, .number = (value)})
+#define TEXT(key, value) ((struct field){.name = (key), .kind = FIELD_TEXT, .text = (value)})
+#define INT(key, value) ((struct field){.name = (key), .kind = FIELD_INT, .integer = (value)})
+#define NUM(key, value) ((struct field){.name = (key), .kind = FIELD_NUM, .number = (value)})
 
-struct export {
+struct export
+{
 	const char *experiment;
 	enum export_format format;
 	bool headed; /* the line of column names is out */

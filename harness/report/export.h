@@ -10,7 +10,8 @@
 
 /*
  * Every sample of an experiment in long form, in parts as they are read, so that a million of them
- * need no memory. The sink gets whole lines; anything but 0 from it ends the export and is returned.
+ * need no memory. The sink gets whole lines; anything but 0 from it ends the export and is
+ * returned.
  *
  * Each line holds: experiment, machine, variant, boot, block, suite, condition, saturation_pct,
  * workers, cpus, run, warmup, metric, unit, better, ordinal, value, state, reason. reason: what the

@@ -36,12 +36,10 @@ size_t layout_line_end(const char *text, size_t columns);
 
 /* Appends a paragraph and a newline. It breaks at blanks, inside a word only when that alone is
  * wider than a line. Lines after the first begin with `indent` blanks. The text is made safe. */
-void layout_paragraph(
-	const struct layout *layout, struct str *out, int indent, const char *text);
+void layout_paragraph(const struct layout *layout, struct str *out, int indent, const char *text);
 /* `left` at the start and `right` at the end of one line; on two when both do not fit. Both are
  * made safe. */
-void layout_ends(
-	const struct layout *layout, struct str *out, const char *left, const char *right);
+void layout_ends(const struct layout *layout, struct str *out, const char *left, const char *right);
 
 /*
  * A table: a label and one cell per column in each row. A cell holds pieces. When the columns do

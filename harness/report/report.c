@@ -147,15 +147,15 @@ static int assemble(struct report *report, struct store *store, struct err *err)
 	return report_make_notes(report, store, err);
 }
 
-int report_load(struct store *store, int64_t experiment_id, struct arena *arena,
-	struct report *out, struct err *err)
+int report_load(struct store *store, int64_t experiment_id, struct arena *arena, struct report *out,
+	struct err *err)
 {
 	struct report report = {.arena = arena, .subject = ""};
 	int ret = store_load(store, experiment_id, arena, &report.view, err);
 
 	if (!ret)
-		ret = store_verdicts_load(store, experiment_id, arena, &report.verdicts,
-			&report.verdict_count, err);
+		ret = store_verdicts_load(
+			store, experiment_id, arena, &report.verdicts, &report.verdict_count, err);
 	if (!ret)
 		ret = assemble(&report, store, err);
 	if (!ret)

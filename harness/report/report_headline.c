@@ -39,7 +39,8 @@ static struct extreme find_extreme(const struct report *report, bool any, enum v
 }
 
 /* A name of at most that many columns; what is left out is shown by dots. */
-static void add_short(struct str *out, const struct layout *layout, const char *name, size_t columns)
+static void add_short(
+	struct str *out, const struct layout *layout, const char *name, size_t columns)
 {
 	struct str safe = STR_INIT;
 
@@ -47,8 +48,8 @@ static void add_short(struct str *out, const struct layout *layout, const char *
 	if (utf8_columns(str_text(&safe)) <= columns) {
 		str_add(out, str_text(&safe));
 	} else {
-		str_add_bytes(out, str_text(&safe),
-			layout_columns_bytes(str_text(&safe), columns - 3));
+		str_add_bytes(
+			out, str_text(&safe), layout_columns_bytes(str_text(&safe), columns - 3));
 		str_add(out, "...");
 	}
 	str_release(&safe);
@@ -142,8 +143,8 @@ static void unmoved_lines(const struct report *report, const struct layout *layo
 		str_add(&text, "No verdict: nothing was compared.");
 	} else if (report->words[VERDICT_EQUIVALENT] == all) {
 		str_addf(&text, "No change: %s%lld comparison%s equivalent within %g %%.",
-			all == 1 ? "the " : "all ", (long long)all,
-			all == 1 ? " is" : "s are", report->view.head.margin_pct);
+			all == 1 ? "the " : "all ", (long long)all, all == 1 ? " is" : "s are",
+			report->view.head.margin_pct);
 	} else {
 		str_addf(&text, "Not decided, of %lld comparison%s: ", (long long)all,
 			all == 1 ? "" : "s");

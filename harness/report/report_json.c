@@ -156,8 +156,8 @@ static json_t *json_of_verdict(const struct report *report, const struct store_v
 	put_text(out, "against", variant_name(report, verdict->against_id));
 	put_text(out, "verdict", verdict_word_name(verdict->word));
 	put_text(out, "reason", verdict->reason);
-	put(out, "further_boots", verdict->further_boots > 0 ? json_integer(verdict->further_boots)
-							      : json_null());
+	put(out, "further_boots",
+		verdict->further_boots > 0 ? json_integer(verdict->further_boots) : json_null());
 	put_num(out, "effect_pct", report_pct(verdict->effect));
 	put_num(out, "effect_low_pct", report_pct(verdict->effect_low));
 	put_num(out, "effect_high_pct", report_pct(verdict->effect_high));
@@ -239,8 +239,9 @@ static json_t *json_of_tally(const struct report *report, const struct store_tal
 
 static json_t *json_of_summary(const struct report *report)
 {
-	static const char *const outcomes[] = {
-		[OUTCOME_FINE] = "fine", [OUTCOME_REGRESSED] = "regressed", [OUTCOME_OPEN] = "open"};
+	static const char *const outcomes[] = {[OUTCOME_FINE] = "fine",
+		[OUTCOME_REGRESSED] = "regressed",
+		[OUTCOME_OPEN] = "open"};
 	json_t *out = json_object();
 
 	put_text(out, "outcome", outcomes[report_outcome(report)]);

@@ -96,8 +96,8 @@ static void note_failed_boots(struct report *report, const struct store_machine 
 		if (!told)
 			note(report, NOTE_BOOT,
 				"%d of %d boots of %s on %s failed: %s%s%s (boot %d)", same, all,
-				variant->name, machine->name, boot->reason, *boot->detail ? ": " : "",
-				boot->detail, boot->ordinal);
+				variant->name, machine->name, boot->reason,
+				*boot->detail ? ": " : "", boot->detail, boot->ordinal);
 	}
 }
 
@@ -229,7 +229,8 @@ static void note_kept(struct report *report)
 		if (!*verdict->word_kept || !variant || !condition)
 			continue;
 		changed = true;
-		note(report, NOTE_RUNS, "With dropped runs kept, %s in %s would be %s instead of %s.",
+		note(report, NOTE_RUNS,
+			"With dropped runs kept, %s in %s would be %s instead of %s.",
 			variant->name, condition->name, verdict->word_kept,
 			verdict_word_name(verdict->word));
 	}
@@ -310,17 +311,18 @@ static void note_bases(struct report *report, const struct store_variant *varian
 	if (recipe && recipe_changes_source(recipe) && *variant->ref_commit &&
 		strcmp(variant->ref_commit, base->ref_commit) != 0)
 		note(report, NOTE_WARNING,
-			"%s and its baseline %s start from different commits (%.12s and %.12s): its "
+			"%s and its baseline %s start from different commits (%.12s and %.12s): "
+			"its "
 			"effect holds everything between the two, not only its patches.",
 			variant->name, base->name, variant->ref_commit, base->ref_commit);
 	if (a && b && strcmp(a->compiler, b->compiler) != 0)
-		note(report, NOTE_WARNING,
-			"%s and %s were built by different compilers: %s; %s.", variant->name,
-			base->name, b->compiler, a->compiler);
+		note(report, NOTE_WARNING, "%s and %s were built by different compilers: %s; %s.",
+			variant->name, base->name, b->compiler, a->compiler);
 	if (a && b && strcmp(a->key, b->key) == 0 &&
 		strcmp(variant->runtime_sha256, base->runtime_sha256) == 0)
 		note(report, NOTE_WARNING,
-			"%s is the same kernel as %s, run the same way: it is compared with itself.",
+			"%s is the same kernel as %s, run the same way: it is compared with "
+			"itself.",
 			variant->name, base->name);
 	json_decref(recipe);
 }
@@ -328,16 +330,16 @@ static void note_bases(struct report *report, const struct store_variant *varian
 static bool same_config_asked(const struct store_variant *a, const struct store_variant *b)
 {
 	json_t *x = recipe_of(a), *y = recipe_of(b);
-	bool same = x && y &&
-		    json_equal(json_object_get(x, "config"), json_object_get(y, "config"));
+	bool same =
+		x && y && json_equal(json_object_get(x, "config"), json_object_get(y, "config"));
 
 	json_decref(x);
 	json_decref(y);
 	return same;
 }
 
-static int note_config(
-	struct report *report, struct store *store, const struct store_variant *variant, struct err *err)
+static int note_config(struct report *report, struct store *store,
+	const struct store_variant *variant, struct err *err)
 {
 	const struct store_variant *base = variant->against;
 	const char *a = "", *b = "";

@@ -15,8 +15,8 @@ void form_machine(struct str *out, const struct store_machine *machine)
 	int64_t sockets, cores, threads, llcs, memory;
 	const char *model;
 
-	if (!*machine->facts || json_parse(machine->facts, strlen(machine->facts), FACTS_MAX_BYTES,
-					&facts, &err))
+	if (!*machine->facts ||
+		json_parse(machine->facts, strlen(machine->facts), FACTS_MAX_BYTES, &facts, &err))
 		return;
 	model = json_get_text(facts, "cpu_model", "");
 	sockets = json_get_int(facts, "sockets", 0);
@@ -110,7 +110,8 @@ static void write_machine(
 }
 
 /* The commands that do it again; an import has none. */
-static void write_commands(const struct report *report, const struct layout *layout, struct str *out)
+static void write_commands(
+	const struct report *report, const struct layout *layout, struct str *out)
 {
 	const struct store_experiment *head = &report->view.head;
 	struct str text = STR_INIT;
@@ -122,7 +123,8 @@ static void write_commands(const struct report *report, const struct layout *lay
 	item(layout, out, &text);
 	str_reset(&text);
 	if (head->kind != KIND_IMPORT) {
-		str_addf(&text, "  $ kbracket show %lld --spec > again.yaml\n", (long long)head->id);
+		str_addf(
+			&text, "  $ kbracket show %lld --spec > again.yaml\n", (long long)head->id);
 		str_add(&text, "  $ kbracket run again.yaml\n");
 		str_add(out, str_text(&text));
 	}

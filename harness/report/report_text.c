@@ -46,19 +46,18 @@ static void write_head_cell(struct table *table, size_t c, const struct report_c
 		table_piece(table, c, COLOUR_NONE, false, "%s", condition_rest(condition));
 	if (condition->saturation_pct > 0 &&
 		fabs(condition->effective_pct - condition->saturation_pct) > 0.005)
-		table_piece(table, c, COLOUR_NONE, false, "really %.4g%%",
-			condition->effective_pct);
+		table_piece(
+			table, c, COLOUR_NONE, false, "really %.4g%%", condition->effective_pct);
 	if (condition->tasks > 0 && condition->tasks != condition->workers)
-		table_piece(table, c, COLOUR_NONE, true, "%lld tasks",
-			(long long)condition->tasks);
+		table_piece(table, c, COLOUR_NONE, true, "%lld tasks", (long long)condition->tasks);
 	if (!(condition->saturation_pct > 0) && condition->workers > 0)
-		table_piece(table, c, COLOUR_NONE, true, "%lld workers",
-			(long long)condition->workers);
+		table_piece(
+			table, c, COLOUR_NONE, true, "%lld workers", (long long)condition->workers);
 }
 
 /* Numbers of a baseline come with any verdict against it. */
-static const struct store_verdict *verdict_against(
-	const struct report *report, const struct report_column *column, const struct store_variant *base)
+static const struct store_verdict *verdict_against(const struct report *report,
+	const struct report_column *column, const struct store_variant *base)
 {
 	const struct store_verdict *any = NULL;
 
@@ -90,8 +89,8 @@ static void write_base_row(const struct report *report, const struct report_bloc
 		form_value(&value, verdict->against_mean);
 		table_piece(table, c, COLOUR_NONE, true, "%s", str_text(&value));
 		if (!isnan(verdict->against_cv_pct))
-			table_piece(table, c, COLOUR_NONE, true, "cv %.1f%%",
-				verdict->against_cv_pct);
+			table_piece(
+				table, c, COLOUR_NONE, true, "cv %.1f%%", verdict->against_cv_pct);
 		str_release(&value);
 	}
 }
@@ -127,8 +126,8 @@ static void write_variant_row(const struct report *report, const struct layout *
 		form_effect(layout, &effect, verdict);
 		form_verdict(&word, verdict);
 		table_piece(table, c, COLOUR_NONE, true, "%s", str_text(&effect));
-		table_piece(table, c, form_word_colour(verdict->word), false, "%s",
-			str_text(&word));
+		table_piece(
+			table, c, form_word_colour(verdict->word), false, "%s", str_text(&word));
 		if (verdict->boots < boots)
 			table_piece(table, c, COLOUR_OPEN, false, "%lld boot%s",
 				(long long)verdict->boots, verdict->boots == 1 ? "" : "s");
