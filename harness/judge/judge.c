@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include <math.h>
+
+#include "judge/evidence.h"
+#include "judge/judge.h"
+#include "judge/rate.h"
+#include "stat/fdr.h"
+
+/* Comparisons on the way to rows. */
+struct bench {
+	struct store *store;
+	const struct store_view *view;
+	struct evidence evidence;
+	struct arena *arena;
+	struct rate *rates;
+	size_t count, capacity;
+};
+
+static bool in_family(const struct rate *rate)
+{
+	return !rate->cell->condition->control && !rate->same_kernel && rate->effect.testable &&
+	       rate->gate == VERDICT_WHY_NONE && isfinite(rate->effect.p);
+}
+
+/* Decides the rates from first on, which are one family. Those outside it, canaries and controls,
+ * are held to their own p. */
+static void decide_family(struct bench *bench, size_t first)
+{
+	size_t n = bench->count - first;
+	double *q = xcalloc(n + 1, sizeof(*q));
+	int64_t family = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool member = in_family(&bench->rates[first + i]);
+
+		q[i] = member ? bench->rates[first + i].effect.p : NAN;
+		family += member;
+	}
+	fdr_bh(q, n, q);
+	for (size_t i = 0; i < n; i++) {
+		struct rate *rate = &bench->rates[first + i];
+		bool control = rate->cell->condition->control;
+
+		rate_decide(bench->view, control ? rate->effect.p : q[i],
+			in_family(rate) ? family : 0, bench->arena, rate);
+	}
+	free(q);
+}
+
+/* All cells of one variant against another: one family for each machine. */
+static void judge_pair(struct bench *bench, const struct store_variant *variant,
+	const struct store_variant *against)
+{
+	const struct evidence *evidence = &bench->evidence;
+	size_t first = bench->count;
+
+	for (size_t i = 0; i < evidence->cell_count; i++) {
+		const struct evidence_cell *cell = &evidence->cells[i];
+
+		if (i > 0 && cell->machine != evidence->cells[i - 1].machine) {
+			decide_family(bench, first);
+			first = bench->count;
+		}
+		GROW(bench->rates, bench->count, bench->capacity);
+		rate_effect(bench->view, cell, variant, against,
+			evidence_history(evidence, cell->metric->id, against->id), bench->arena,
+			&bench->rates[bench->count++]);
+	}
+	decide_family(bench, first);
+}
+
+static void judge_all(struct bench *bench)
+{
+	for (size_t i = 0; i < bench->view->variant_count; i++) {
+		const struct store_variant *variant = &bench->view->variants[i];
+
+		if (variant->against)
+			judge_pair(bench, variant, variant->against);
+	}
+}
+
+static void rows_of(const struct bench *bench, struct store_verdict *rows)
+{
+	for (size_t i = 0; i < bench->count; i++)
+		rows[i] = bench->rates[i].row;
+}
+
+/* Histories of every variant that others are compared with. */
+static int load_histories(struct bench *bench, struct err *err)
+{
+	const struct store_view *view = bench->view;
+
+	for (size_t i = 0; i < view->variant_count; i++) {
+		bool is_baseline = false;
+		int ret;
+
+		for (size_t k = 0; k < view->variant_count; k++)
+			is_baseline |= view->variants[k].against == &view->variants[i];
+		if (!is_baseline)
+			continue;
+		ret = evidence_load_histories(bench->store, view, &view->variants[i],
+			JUDGE_HISTORY_BOOTS, bench->arena, &bench->evidence, err);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* Says what each verdict would be if the runs that were left out were kept. */
+static int judge_kept(const struct bench *bench, struct store_verdict *rows, struct err *err)
+{
+	struct bench kept = {.store = bench->store, .view = bench->view, .arena = bench->arena};
+	int ret = evidence_load(kept.store, kept.view, true, kept.arena, &kept.evidence, err);
+
+	if (ret)
+		return ret;
+	kept.evidence.histories = bench->evidence.histories;
+	kept.evidence.history_count = bench->evidence.history_count;
+	judge_all(&kept);
+	for (size_t i = 0; i < kept.count; i++) {
+		if (kept.rates[i].row.word != rows[i].word)
+			rows[i].word_kept = verdict_word_name(kept.rates[i].row.word);
+	}
+	free(kept.rates);
+	return 0;
+}
+
+static int judge_view(struct bench *bench, struct store_verdict **rows, struct err *err)
+{
+	int ret = evidence_load(
+		bench->store, bench->view, false, bench->arena, &bench->evidence, err);
+
+	if (ret == 0)
+		ret = load_histories(bench, err);
+	if (ret)
+		return ret;
+	judge_all(bench);
+	*rows = arena_alloc(bench->arena, (bench->count + 1) * sizeof(**rows));
+	rows_of(bench, *rows);
+	return bench->evidence.dropped > 0 ? judge_kept(bench, *rows, err) : 0;
+}
+
+int judge_experiment(
+	struct store *store, int64_t experiment_id, const char *version, struct err *err)
+{
+	struct arena arena = ARENA_INIT;
+	struct store_view view;
+	struct bench bench = {.store = store, .view = &view, .arena = &arena};
+	struct store_verdict *rows = NULL;
+	int ret = store_load(store, experiment_id, &arena, &view, err);
+
+	if (ret == 0)
+		ret = judge_view(&bench, &rows, err);
+	if (ret == 0)
+		ret = store_verdicts_replace(store, experiment_id, rows, bench.count, version, err);
+	free(bench.rates);
+	arena_release(&arena);
+	return ret;
+}
+
+int judge_compare(struct store *store, const struct store_view *view,
+	const struct store_variant *variant, const struct store_variant *against,
+	struct arena *arena, struct store_verdict **out, size_t *count, struct err *err)
+{
+	struct bench bench = {.store = store, .view = view, .arena = arena};
+	int ret = evidence_load(store, view, false, arena, &bench.evidence, err);
+
+	if (ret == 0)
+		ret = evidence_load_histories(
+			store, view, against, JUDGE_HISTORY_BOOTS, arena, &bench.evidence, err);
+	if (ret)
+		return ret;
+	judge_pair(&bench, variant, against);
+	*out = arena_alloc(arena, (bench.count + 1) * sizeof(**out));
+	rows_of(&bench, *out);
+	*count = bench.count;
+	free(bench.rates);
+	return 0;
+}
