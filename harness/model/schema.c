@@ -82,6 +82,7 @@ static const char version_1[] =
 	"  build_id INTEGER REFERENCES build(id),"
 	"  UNIQUE (experiment_id, name), UNIQUE (experiment_id, position)"
 	") STRICT;"
+	"CREATE INDEX variant_build ON variant (build_id);"
 
 	"CREATE TABLE machine ("
 	"  id INTEGER PRIMARY KEY,"
@@ -160,6 +161,7 @@ static const char version_1[] =
 	"  UNIQUE (experiment_id, machine_id, ordinal)"
 	") STRICT;"
 	"CREATE INDEX boot_machine ON boot (machine_id, experiment_id);"
+	"CREATE INDEX boot_variant ON boot (variant_id);"
 
 	/* evidence: each try to start that boot's kernel, and the proof of what came up. A boot has
 	 * more than one when a try failed, or when kbracket was stopped and the kernel was gone. */
@@ -196,12 +198,14 @@ static const char version_1[] =
 	"  detail TEXT NOT NULL DEFAULT '',"
 	"  attempt_id INTEGER REFERENCES attempt(id)," /* the kernel start it ran in */
 	"  program_id INTEGER REFERENCES program(id),"
-	"  started_ns INTEGER, ended_ns INTEGER, wall_ns INTEGER,"
+	"  begun_ns INTEGER, stored_ns INTEGER,"  /* by our clock */
+	"  started_ns INTEGER, ended_ns INTEGER," /* of the program, by the machine's clock */
+	"  wall_ns INTEGER,"
 	"  exit_code INTEGER, signal INTEGER,"
 	"  user_ns INTEGER, system_ns INTEGER, max_rss_bytes INTEGER,"
 	"  voluntary_switches INTEGER, involuntary_switches INTEGER,"
-	"  environment TEXT,"			/* JSON: before and after */
 	"  reading INTEGER NOT NULL DEFAULT 0," /* which reading of its output counts; 0: none */
+	"  environment TEXT," /* JSON: before and after; large, so it comes last */
 	"  UNIQUE (boot_id, condition_id, warmup, ordinal, try)"
 	") STRICT;"
 	"CREATE INDEX run_order ON run (boot_id, position, try);"

@@ -5,8 +5,8 @@
 #include "base/base.h"
 
 #include "base/mem.h"
-#include "model/pair.h"
 #include "model/store.h"
+#include "model/store_plan.h"
 #include "sys/db.h"
 
 /* For store_*.c only: what is behind struct store. */
@@ -29,9 +29,14 @@ KB_MUST_CHECK int store_machine_id(
 	struct store *store, const char *name, const char *kind, int64_t *id, struct err *err);
 KB_MUST_CHECK int store_suite_id(struct store *store, const char *name, const char *sha256,
 	const char *text, int64_t *id, struct err *err);
-/* The policy of every validity reason; policies (may be NULL) override the defaults. */
-KB_MUST_CHECK int store_add_policies(
-	struct store *store, int64_t experiment_id, const struct pairs *policies, struct err *err);
+/* The policy of every validity reason; that of the experiment, or the default when it is NULL. */
+KB_MUST_CHECK int store_add_policies(struct store *store, int64_t experiment_id,
+	const struct experiment *experiment, struct err *err);
+/* Rows for files of an owner: a run, an attempt or a build, by the column that names it. */
+KB_MUST_CHECK int store_add_raws(struct store *store, const char *owner, int64_t owner_id,
+	const struct store_raw *raws, size_t count, struct err *err);
+/* ERR_USAGE unless the UPDATE before met exactly one row: the journal moves forward only. */
+KB_MUST_CHECK int store_moved(struct store *store, const char *what, int64_t id, struct err *err);
 /* A NULL-ended list as a JSON list; freed by the caller. */
 char *store_json_list(const char *const *items);
 

@@ -169,7 +169,7 @@ int store_progress(
 	if (!ret)
 		ret = db_get_int(store->db, &p.last_ns, err,
 			"SELECT coalesce(max(at), 0) FROM ("
-			" SELECT max(run.ended_ns) AS at FROM run JOIN boot ON boot.id = "
+			" SELECT max(run.stored_ns) AS at FROM run JOIN boot ON boot.id = "
 			"run.boot_id"
 			"  WHERE boot.experiment_id = ?1"
 			" UNION ALL SELECT max(coalesce(ended_ns, started_ns)) FROM attempt"

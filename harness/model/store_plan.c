@@ -18,24 +18,6 @@ struct create {
 	int64_t *suite_ids;
 };
 
-static void add_design_line(const struct design *design, struct str *out)
-{
-	static const char *const orders[] = {
-		[ORDER_BRACKETED] = "palindromic blocks",
-		[ORDER_SHUFFLED] = "shuffled blocks",
-		[ORDER_EXPLICIT] = "explicit order",
-	};
-
-	str_addf(out, "%s", orders[design->order]);
-	if (design->order == ORDER_EXPLICIT)
-		for (size_t i = 0; i < argv_count(design->explicit_order); i++)
-			str_addf(out, " %s", design->explicit_order[i]);
-	else
-		str_addf(out, ", %lld boots of each variant", (long long)design->boots);
-	str_addf(out, ", %lld runs, %lld warm-up%s", (long long)design->runs,
-		(long long)design->warmup, design->warmup == 1 ? "" : "s");
-}
-
 /* A gate that is below 0 in the configuration is automatic: NULL in the database. */
 static double gate(double pct)
 {
@@ -47,11 +29,10 @@ static int add_experiment(struct create *create, struct err *err)
 	const struct store_new *what = create->what;
 	const struct experiment *experiment = what->experiment;
 	char sha256[SHA256_HEX_LEN + 1];
-	struct str design = STR_INIT;
+	char *design = experiment_design_line(experiment);
 	int ret;
 
 	sha256_of(what->spec, strlen(what->spec), sha256);
-	add_design_line(&experiment->design, &design);
 	ret = db_run(create->store->db, err,
 		"INSERT INTO experiment (name, kind, created_ns, state, spec, spec_sha256, seed,"
 		" margin_pct, alpha_pct, cv_pct, drift_pct, design, version)"
@@ -59,27 +40,21 @@ static int add_experiment(struct create *create, struct err *err)
 		"ttittiddddtt", experiment->name, store_kind_name(what->kind), clock_wall_ns(),
 		what->spec, sha256, experiment->design.seed, experiment->gates.margin_pct,
 		experiment->gates.alpha_pct, gate(experiment->gates.cv_pct),
-		gate(experiment->gates.drift_pct), str_text(&design), what->version);
+		gate(experiment->gates.drift_pct), design, what->version);
 	create->experiment_id = db_last_id(create->store->db);
-	str_release(&design);
+	free(design);
 	return ret;
 }
 
-static const char *policy_of(const struct pairs *policies, const struct validity_reason *reason)
-{
-	for (size_t i = 0; policies && i < policies->count; i++)
-		if (!strcmp(policies->items[i].key, reason->name))
-			return policies->items[i].value;
-	return flag_policy_name(reason->policy);
-}
-
-int store_add_policies(
-	struct store *store, int64_t experiment_id, const struct pairs *policies, struct err *err)
+int store_add_policies(struct store *store, int64_t experiment_id,
+	const struct experiment *experiment, struct err *err)
 {
 	for (size_t i = 0; i < validity_reason_count; i++) {
+		const struct validity_reason *reason = &validity_reasons[i];
+		enum flag_policy policy =
+			experiment ? experiment_policy(experiment, reason->name) : reason->policy;
 		int ret = db_run(store->db, err, "INSERT INTO policy VALUES (?, ?, ?)", "itt",
-			experiment_id, validity_reasons[i].name,
-			policy_of(policies, &validity_reasons[i]));
+			experiment_id, reason->name, flag_policy_name(policy));
 
 		if (ret)
 			return ret;
@@ -131,16 +106,12 @@ static int add_variant(struct create *create, size_t index, struct err *err)
 static int set_against(struct create *create, size_t index, struct err *err)
 {
 	const struct experiment *experiment = create->what->experiment;
-	const struct variant *variant = experiment->variants[index];
-	int against = variant->against ? experiment_variant_index(experiment, variant->against) : 0;
 
 	if (index == 0 || index >= experiment->listed_count)
 		return 0;
-	if (against < 0)
-		BUG("variant %s is against %s, which is not planned", variant->name,
-			variant->against);
 	return db_run(create->store->db, err, "UPDATE variant SET against_id = ? WHERE id = ?",
-		"ii", create->variant_ids[against], create->variant_ids[index]);
+		"ii", create->variant_ids[experiment_baseline_of(experiment, index)],
+		create->variant_ids[index]);
 }
 
 static int add_variants(struct create *create, struct err *err)
@@ -208,18 +179,6 @@ static int64_t suite_row(const struct create *create, const struct suite *suite)
 	return create->suite_ids[suite - create->what->experiment->suites];
 }
 
-static bool decides(const struct experiment *experiment, const struct suite *suite)
-{
-	size_t count = argv_count(experiment->decide);
-
-	if (!count)
-		return !suite->control;
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(experiment->decide[i], suite->name))
-			return true;
-	return false;
-}
-
 static int add_metrics(
 	struct create *create, const struct suite *suite, int64_t condition_id, struct err *err)
 {
@@ -251,7 +210,8 @@ static int add_condition(struct create *create, const struct plan *plan, size_t 
 		suite_row(create, condition->suite), condition->name, condition->saturation_pct,
 		condition->effective_pct, condition->workers, condition->tasks, plan->cpus, argv,
 		env, condition->merged ? condition->merged : "", (int64_t)condition->suite->control,
-		(int64_t)decides(create->what->experiment, condition->suite));
+		(int64_t)experiment_decides(
+			create->what->experiment, condition->suite, condition->spec->name));
 
 	free(argv);
 	free(env);
@@ -318,8 +278,8 @@ static int write_all(struct create *create, struct err *err)
 	int ret = add_experiment(create, err);
 
 	if (!ret)
-		ret = store_add_policies(create->store, create->experiment_id,
-			&create->what->experiment->policies, err);
+		ret = store_add_policies(
+			create->store, create->experiment_id, create->what->experiment, err);
 	if (!ret)
 		ret = add_variants(create, err);
 	if (!ret)

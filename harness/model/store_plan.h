@@ -73,7 +73,7 @@ struct store_run {
 	bool warmup;
 	int ordinal, attempt_try; /* attempt_try: 1, more after an interruption */
 	enum store_state state;
-	int64_t started_ns;
+	int64_t begun_ns;   /* 0: not yet */
 	int64_t attempt_id; /* the kernel start it ran in; 0: none yet */
 };
 

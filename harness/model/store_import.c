@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/sha256.h"
+#include "base/strv.h"
+#include "model/store_db.h"
+#include "model/store_result.h"
+
+/* What is known while rows are taken in. */
+struct import {
+	struct store *store;
+	const struct store_import *what;
+	int64_t experiment_id;
+	bool means_only;
+	/* of the present row */
+	int64_t machine_id, variant_id, boot_id, condition_id, metric_id;
+};
+
+static int add_experiment(struct import *import, struct err *err)
+{
+	const struct store_import *what = import->what;
+	char sha256[SHA256_HEX_LEN + 1];
+	int ret;
+
+	sha256_of(what->about, strlen(what->about), sha256);
+	ret = db_run(import->store->db, err,
+		"INSERT INTO experiment (name, kind, created_ns, state, spec, spec_sha256, seed,"
+		" margin_pct, alpha_pct, design, means_only, version)"
+		" VALUES (?, 'import', ?, 'done', ?, ?, 0, ?, ?, 'imported', ?, ?)",
+		"tittddit", what->name, clock_wall_ns(), what->about, sha256, what->margin_pct,
+		what->alpha_pct, (int64_t)import->means_only, what->version);
+	import->experiment_id = db_last_id(import->store->db);
+	return ret ? ret : store_add_policies(import->store, import->experiment_id, NULL, err);
+}
+
+static int add_variants(struct import *import, struct err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < argv_count(import->what->variants) && !ret; i++)
+		ret = db_run(import->store->db, err,
+			"INSERT INTO variant (experiment_id, position, name, about, recipe,"
+			" ref_commit, ref_subject, runtime_sha256, against_id, state)"
+			" SELECT ?1, ?2, ?3, '', '{}', '', '', '',"
+			" (SELECT id FROM variant WHERE experiment_id = ?1 AND position = 0),"
+			" 'done'",
+			"iit", import->experiment_id, (int64_t)i, import->what->variants[i]);
+	return ret;
+}
+
+static int find_variant(struct import *import, const struct store_import_row *row, struct err *err)
+{
+	int ret = db_get_int(import->store->db, &import->variant_id, err,
+		"SELECT id FROM variant WHERE experiment_id = ? AND name = ?", "it",
+		import->experiment_id, row->variant);
+
+	if (ret == ERR_NOT_FOUND)
+		return err_set(
+			err, ERR_USAGE, "variant '%s' is not among those named", row->variant);
+	return ret;
+}
+
+/* After INSERT OR IGNORE: the row's id, when it agrees with what the present line says. */
+static int agreed(int ret, const char *what, struct err *err)
+{
+	if (ret == ERR_NOT_FOUND)
+		return err_set(
+			err, ERR_USAGE, "its %s differs from what an earlier row said", what);
+	return ret;
+}
+
+static int find_boot(struct import *import, const struct store_import_row *row, struct err *err)
+{
+	struct db *db = import->store->db;
+	int ret = db_run(db, err,
+		"INSERT OR IGNORE INTO boot (experiment_id, machine_id, ordinal, block, variant_id,"
+		" state) VALUES (?, ?, ?, ?, ?, 'done')",
+		"iiiii", import->experiment_id, import->machine_id, (int64_t)row->boot,
+		(int64_t)row->block, import->variant_id);
+
+	if (ret)
+		return ret;
+	ret = db_get_int(db, &import->boot_id, err,
+		"SELECT id FROM boot WHERE experiment_id = ? AND machine_id = ? AND ordinal = ?"
+		" AND block = ? AND variant_id = ?",
+		"iiiii", import->experiment_id, import->machine_id, (int64_t)row->boot,
+		(int64_t)row->block, import->variant_id);
+	return agreed(ret, "block or variant", err);
+}
+
+static int find_condition(
+	struct import *import, const struct store_import_row *row, struct err *err)
+{
+	struct db *db = import->store->db;
+	char sha256[SHA256_HEX_LEN + 1];
+	int64_t suite_id;
+	int ret;
+
+	sha256_of("", 0, sha256);
+	ret = store_suite_id(import->store, row->suite, sha256, "", &suite_id, err);
+	if (!ret)
+		ret = db_run(db, err,
+			"INSERT OR IGNORE INTO condition (experiment_id, machine_id, position,"
+			" suite_id, name, saturation_pct, effective_pct, workers, tasks, cpus,"
+			" argv, env, merged, control, decides)"
+			" SELECT ?1, ?2, count(*), ?3, ?4, ?5, ?6, ?7, ?7, ?8, '[]', '[]', '', 0, 1"
+			" FROM condition WHERE experiment_id = ?1 AND machine_id = ?2",
+			"iiitddii", import->experiment_id, import->machine_id, suite_id,
+			row->condition, row->saturation_pct,
+			row->cpus > 0 ? 100.0 * (double)row->workers / (double)row->cpus : 0,
+			row->workers, row->cpus);
+	if (!ret)
+		ret = agreed(db_get_int(db, &import->condition_id, err,
+				     "SELECT id FROM condition WHERE experiment_id = ?"
+				     " AND machine_id = ? AND name = ? AND suite_id = ?"
+				     " AND saturation_pct = ? AND workers = ? AND cpus = ?",
+				     "iitidii", import->experiment_id, import->machine_id,
+				     row->condition, suite_id, row->saturation_pct, row->workers,
+				     row->cpus),
+			"suite, saturation, workers or CPUs", err);
+	return ret;
+}
+
+static int find_metric(struct import *import, const struct store_import_row *row, struct err *err)
+{
+	struct db *db = import->store->db;
+	const char *better = row->lower_is_better ? "lower" : "higher";
+	int ret = db_run(db, err,
+		"INSERT OR IGNORE INTO metric (condition_id, position, name, unit, better)"
+		" SELECT ?1, count(*), ?2, ?3, ?4 FROM metric WHERE condition_id = ?1",
+		"ittt", import->condition_id, row->metric, row->unit, better);
+
+	if (ret)
+		return ret;
+	ret = db_get_int(db, &import->metric_id, err,
+		"SELECT id FROM metric WHERE condition_id = ? AND name = ? AND unit = ?"
+		" AND better = ?",
+		"ittt", import->condition_id, row->metric, row->unit, better);
+	return agreed(ret, "unit or better direction", err);
+}
+
+static int add_sample(struct import *import, const struct store_import_row *row, struct err *err)
+{
+	struct db *db = import->store->db;
+	int64_t run_id;
+	int ret = db_run(db, err,
+		"INSERT OR IGNORE INTO run (boot_id, position, condition_id, warmup, ordinal, try,"
+		" state, reading) SELECT ?1, count(*) + 1, ?2, 0, ?3, 1, 'done', 1 FROM run"
+		" WHERE boot_id = ?1",
+		"iii", import->boot_id, import->condition_id, row->run);
+
+	if (!ret)
+		ret = db_get_int(db, &run_id, err,
+			"SELECT id FROM run WHERE boot_id = ? AND condition_id = ? AND ordinal = ?",
+			"iii", import->boot_id, import->condition_id, row->run);
+	if (!ret)
+		ret = db_run(db, err, "INSERT OR IGNORE INTO sample VALUES (?, 1, ?, ?, ?)", "iiid",
+			run_id, import->metric_id, (int64_t)row->ordinal, row->value);
+	if (!ret && db_changes(db) != 1)
+		return err_set(err, ERR_USAGE, "the same sample was given before");
+	return ret;
+}
+
+static int add_mean(struct import *import, const struct store_import_row *row, struct err *err)
+{
+	struct db *db = import->store->db;
+	int ret = db_run(db, err, "INSERT OR IGNORE INTO boot_mean VALUES (?, ?, ?, ?, ?)", "iiidd",
+		import->boot_id, import->metric_id, row->runs, row->value, row->cv_pct);
+
+	if (!ret && db_changes(db) != 1)
+		return err_set(err, ERR_USAGE, "the same boot mean was given before");
+	return ret;
+}
+
+static int add_row(struct import *import, const struct store_import_row *row, struct err *err)
+{
+	int ret;
+
+	if ((row->run == 0) != import->means_only)
+		return err_set(err, ERR_USAGE, "some rows are boot means and others are runs");
+	if (!isfinite(row->value) || row->boot < 1 || row->block < 1 || row->run < 0 ||
+		(row->run && row->ordinal < 1))
+		return err_set(err, ERR_USAGE, "its numbers are out of range");
+	ret = store_machine_id(import->store, row->machine, "import", &import->machine_id, err);
+	if (!ret)
+		ret = find_variant(import, row, err);
+	if (!ret)
+		ret = find_boot(import, row, err);
+	if (!ret)
+		ret = find_condition(import, row, err);
+	if (!ret)
+		ret = find_metric(import, row, err);
+	if (ret)
+		return ret;
+	return import->means_only ? add_mean(import, row, err) : add_sample(import, row, err);
+}
+
+int store_import(struct store *store, const struct store_import *what, int64_t *experiment_id,
+	struct err *err)
+{
+	struct import import = {
+		.store = store,
+		.what = what,
+		.means_only = what->count && what->rows[0].run == 0,
+	};
+	int ret;
+
+	if (!what->count)
+		return err_set(err, ERR_USAGE, "there are no rows to import");
+	ret = db_begin(store->db, err);
+	if (ret)
+		return ret;
+	ret = add_experiment(&import, err);
+	if (!ret)
+		ret = add_variants(&import, err);
+	for (size_t i = 0; i < what->count && !ret; i++) {
+		ret = add_row(&import, &what->rows[i], err);
+		if (ret)
+			err_wrap(err, "row %zu", i + 1);
+	}
+	ret = db_finish(store->db, ret, err);
+	if (!ret)
+		*experiment_id = import.experiment_id;
+	return ret;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include "base/clock.h"
+#include "model/store_db.h"
+#include "model/store_result.h"
+
+/* Times and counters that are not known are NULL. */
+static int set_run(struct store *store, const struct store_run_end *end, struct err *err)
+{
+	int ret = db_run(store->db, err,
+		"UPDATE run SET state = ?, reason = ?, detail = ?, attempt_id = ?,"
+		" program_id = nullif(?, 0), started_ns = nullif(?, 0), ended_ns = nullif(?, 0),"
+		" wall_ns = nullif(?, -1), exit_code = nullif(?, -1), signal = nullif(?, -1),"
+		" user_ns = nullif(?, -1), system_ns = nullif(?, -1),"
+		" max_rss_bytes = nullif(?, -1), voluntary_switches = nullif(?, -1),"
+		" involuntary_switches = nullif(?, -1), environment = ?, reading = ?,"
+		" stored_ns = ? WHERE id = ? AND state = 'started'",
+		"tttiiiiiiiiiiiitiii", end->reason ? "failed" : "done",
+		end->reason ? end->reason : "", end->detail ? end->detail : "", end->attempt_id,
+		end->program_id, end->started_ns, end->ended_ns, end->wall_ns, end->exit_code,
+		end->signal, end->user_ns, end->system_ns, end->max_rss_bytes,
+		end->voluntary_switches, end->involuntary_switches, end->environment,
+		(int64_t)(end->sample_count > 0), clock_wall_ns(), end->run_id);
+
+	return ret ? ret : store_moved(store, "run", end->run_id, err);
+}
+
+static int add_samples(struct store *store, int64_t run_id, int64_t reading,
+	const struct store_sample *samples, size_t count, struct err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < count && !ret; i++)
+		ret = db_run(store->db, err,
+			"INSERT INTO sample (run_id, reading, metric_id, ordinal, value)"
+			" VALUES (?, ?, ?, ?, ?)",
+			"iiiid", run_id, reading, samples[i].metric_id, (int64_t)samples[i].ordinal,
+			samples[i].value);
+	return ret;
+}
+
+static int add_flags(struct store *store, const struct store_run_end *end, struct err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < end->flag_count && !ret; i++)
+		ret = db_run(store->db, err,
+			"INSERT INTO flag (run_id, reason, detail) VALUES (?, ?, ?)", "itt",
+			end->run_id, end->flags[i].reason, end->flags[i].detail);
+	return ret;
+}
+
+int store_run_finish(struct store *store, const struct store_run_end *end, struct err *err)
+{
+	int ret = db_begin(store->db, err);
+
+	if (ret)
+		return ret;
+	ret = set_run(store, end, err);
+	if (!ret)
+		ret = add_samples(store, end->run_id, 1, end->samples, end->sample_count, err);
+	if (!ret)
+		ret = add_flags(store, end, err);
+	if (!ret)
+		ret = store_add_raws(store, "run_id", end->run_id, end->raws, end->raw_count, err);
+	return db_finish(store->db, ret, err);
+}
+
+static int add_reading(struct store *store, int64_t run_id, const struct store_sample *samples,
+	size_t count, const char *reason, const char *detail, struct err *err)
+{
+	int64_t reading;
+	int ret = db_get_int(store->db, &reading, err,
+		"SELECT 1 + max(reading, coalesce((SELECT max(reading) FROM sample"
+		" WHERE run_id = ?1), 0)) FROM run WHERE id = ?1",
+		"i", run_id);
+
+	if (!ret)
+		ret = db_run(store->db, err,
+			"UPDATE run SET state = ?, reason = ?, detail = ?, reading = ? WHERE id = ?"
+			" AND state IN ('done', 'failed')",
+			"tttii", reason ? "failed" : "done", reason ? reason : "",
+			detail ? detail : "", reason ? 0 : reading, run_id);
+	if (!ret)
+		ret = store_moved(store, "run", run_id, err);
+	return ret ? ret : add_samples(store, run_id, reading, samples, count, err);
+}
+
+int store_reading_add(struct store *store, int64_t run_id, const struct store_sample *samples,
+	size_t count, const char *reason, const char *detail, struct err *err)
+{
+	int ret = db_begin(store->db, err);
+
+	if (ret)
+		return ret;
+	return db_finish(
+		store->db, add_reading(store, run_id, samples, count, reason, detail, err), err);
+}
+
+int store_program(struct store *store, const char *name, const char *sha256, const char *version,
+	int64_t *id, struct err *err)
+{
+	int ret = db_run(store->db, err,
+		"INSERT OR IGNORE INTO program (name, sha256, version) VALUES (?, ?, ?)", "ttt",
+		name, sha256, version);
+
+	if (ret)
+		return ret;
+	return db_get_int(store->db, id, err,
+		"SELECT id FROM program WHERE name = ? AND sha256 = ? AND version = ?", "ttt", name,
+		sha256, version);
+}
+
+int store_event(struct store *store, int64_t experiment_id, int64_t boot_id, const char *kind,
+	const char *text, struct err *err)
+{
+	return db_run(store->db, err,
+		"INSERT INTO event (experiment_id, boot_id, time_ns, kind, text)"
+		" VALUES (?, nullif(?, 0), ?, ?, ?)",
+		"iiitt", experiment_id, boot_id, clock_wall_ns(), kind, text);
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include <math.h>
+
+#include "model/store_walk.h"
+
+/* A run of the boot that is being read. */
+struct boot_run {
+	int64_t id;
+	size_t condition;
+	int32_t position;
+	int64_t reading; /* whose samples count; 0: none of them */
+	bool done;
+	bool dropped;
+};
+
+struct boot_runs {
+	struct boot_run *items;
+	size_t count, capacity;
+};
+
+void walk_release(struct walk *walk)
+{
+	free(walk->boots);
+	free(walk->columns);
+	free(walk->metrics);
+	free(walk->conditions);
+	free(walk->counts);
+	free(walk->entries);
+}
+
+static int compare_links(const void *a, const void *b)
+{
+	const struct walk_link *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+void walk_sort_links(struct walk *walk)
+{
+	if (walk->metric_count)
+		qsort(walk->metrics, walk->metric_count, sizeof(*walk->metrics), compare_links);
+	if (walk->condition_link_count)
+		qsort(walk->conditions, walk->condition_link_count, sizeof(*walk->conditions),
+			compare_links);
+}
+
+/* SIZE_MAX when the id stands for nothing here. */
+static size_t link_index(const struct walk_link *links, size_t count, int64_t id)
+{
+	struct walk_link key = {.id = id};
+	const struct walk_link *found;
+
+	if (!count)
+		return SIZE_MAX;
+	found = bsearch(&key, links, count, sizeof(*links), compare_links);
+	return found ? found->index : SIZE_MAX;
+}
+
+int walk_load_columns(struct walk *walk, struct err *err)
+{
+	int64_t last_condition = 0;
+	struct db_rows *rows;
+	int ret = db_query(walk->store->db, &rows, err,
+		"SELECT condition.id, metric.id FROM condition"
+		" JOIN metric ON metric.condition_id = condition.id"
+		" WHERE experiment_id = ? AND machine_id = ?"
+		" ORDER BY condition.position, metric.position",
+		"ii", walk->experiment_id, walk->machine_id);
+
+	if (ret)
+		return ret;
+	while ((ret = db_next(rows, err)) == 1) {
+		int64_t condition = db_int(rows, 0), metric = db_int(rows, 1);
+
+		if (condition != last_condition) {
+			GROW(walk->conditions, walk->condition_link_count,
+				walk->condition_link_capacity);
+			walk->conditions[walk->condition_link_count++] =
+				(struct walk_link){condition, walk->condition_count++};
+			last_condition = condition;
+		}
+		GROW(walk->metrics, walk->metric_count, walk->metric_capacity);
+		walk->metrics[walk->metric_count++] =
+			(struct walk_link){metric, walk->column_count};
+		GROW(walk->columns, walk->column_count, walk->column_capacity);
+		walk->columns[walk->column_count++] =
+			(struct walk_column){condition, metric, walk->condition_count - 1};
+	}
+	db_end(rows);
+	return ret;
+}
+
+static int load_boot_runs(struct walk *walk, size_t boot, struct boot_runs *runs, struct err *err)
+{
+	struct db_rows *rows;
+	int ret = db_query(walk->store->db, &rows, err,
+		"SELECT id, condition_id, position, state, reading FROM run"
+		" WHERE boot_id = ? AND warmup = 0 ORDER BY id",
+		"i", walk->boots[boot].id);
+
+	if (ret)
+		return ret;
+	while ((ret = db_next(rows, err)) == 1) {
+		enum store_state state = store_state_parse(db_text(rows, 3));
+		size_t condition =
+			link_index(walk->conditions, walk->condition_link_count, db_int(rows, 1));
+
+		if (condition == SIZE_MAX)
+			continue;
+		GROW(runs->items, runs->count, runs->capacity);
+		runs->items[runs->count++] = (struct boot_run){
+			.id = db_int(rows, 0),
+			.condition = condition,
+			.position = (int32_t)db_int(rows, 2),
+			.reading = state == STATE_DONE ? db_int(rows, 4) : 0,
+			.done = state == STATE_DONE,
+		};
+		if (state == STATE_FAILED)
+			walk->counts[boot * walk->condition_count + condition].failed++;
+	}
+	db_end(rows);
+	return ret;
+}
+
+/* One past the last run of the stretch of consecutive ids that begins at first: what lies together
+ * on disk. */
+static size_t stretch_end(const struct boot_runs *runs, size_t first)
+{
+	size_t end = first + 1;
+
+	/* Gaps of a few ids (warm-ups, other tries) cost less than another query. */
+	while (end < runs->count && runs->items[end].id - runs->items[end - 1].id <= 32)
+		end++;
+	return end;
+}
+
+static struct boot_run *find_run(const struct boot_runs *runs, size_t *hint, int64_t id)
+{
+	while (*hint < runs->count && runs->items[*hint].id < id)
+		(*hint)++;
+	return *hint < runs->count && runs->items[*hint].id == id ? &runs->items[*hint] : NULL;
+}
+
+static int apply_flags(struct walk *walk, size_t boot, struct boot_runs *runs, size_t first,
+	size_t end, struct err *err)
+{
+	struct db_rows *rows;
+	size_t hint = first;
+	int ret = db_query(walk->store->db, &rows, err,
+		"SELECT run_id, max(policy = 'drop') FROM flag"
+		" JOIN policy ON policy.experiment_id = ? AND policy.reason = flag.reason"
+		" WHERE run_id BETWEEN ? AND ? AND policy <> 'ignore'"
+		" GROUP BY run_id ORDER BY run_id",
+		"iii", walk->experiment_id, runs->items[first].id, runs->items[end - 1].id);
+
+	if (ret)
+		return ret;
+	while ((ret = db_next(rows, err)) == 1) {
+		struct boot_run *run = find_run(runs, &hint, db_int(rows, 0));
+		struct walk_counts *counts;
+
+		if (!run || !run->done)
+			continue;
+		counts = &walk->counts[boot * walk->condition_count + run->condition];
+		run->dropped = db_int(rows, 1);
+		if (run->dropped)
+			counts->dropped++;
+		else
+			counts->flagged++;
+	}
+	db_end(rows);
+	return ret;
+}
+
+/* The samples of one run and metric, until the next one begins. */
+struct gather {
+	int64_t run_id, metric_id;
+	const struct boot_run *run;
+	double sum;
+	int64_t count;
+};
+
+static void keep_value(struct walk *walk, size_t boot, const struct gather *gather)
+{
+	size_t column;
+
+	if (!gather->count)
+		return;
+	column = link_index(walk->metrics, walk->metric_count, gather->metric_id);
+	if (column == SIZE_MAX)
+		return;
+	GROW(walk->entries, walk->entry_count, walk->entry_capacity);
+	walk->entries[walk->entry_count++] = (struct walk_entry){
+		.value = gather->sum / (double)gather->count,
+		.boot = (uint32_t)boot,
+		.column = (uint32_t)column,
+		.position = gather->run->position,
+	};
+}
+
+static int load_samples(struct walk *walk, size_t boot, struct boot_runs *runs, size_t first,
+	size_t end, struct err *err)
+{
+	struct gather gather = {0};
+	struct db_rows *rows;
+	size_t hint = first;
+	int ret = db_query(walk->store->db, &rows, err,
+		"SELECT run_id, reading, metric_id, value FROM sample"
+		" WHERE run_id BETWEEN ? AND ? ORDER BY run_id, reading, metric_id, ordinal",
+		"ii", runs->items[first].id, runs->items[end - 1].id);
+
+	if (ret)
+		return ret;
+	while ((ret = db_next(rows, err)) == 1) {
+		int64_t run_id = db_int(rows, 0), metric_id = db_int(rows, 2);
+		const struct boot_run *run = find_run(runs, &hint, run_id);
+
+		if (!run || run->reading != db_int(rows, 1) ||
+			(run->dropped && !walk->keep_dropped))
+			continue;
+		if (gather.run_id != run_id || gather.metric_id != metric_id) {
+			keep_value(walk, boot, &gather);
+			gather = (struct gather){run_id, metric_id, run, 0, 0};
+		}
+		gather.sum += db_double(rows, 3);
+		gather.count++;
+	}
+	db_end(rows);
+	keep_value(walk, boot, &gather);
+	return ret;
+}
+
+static int load_boot(struct walk *walk, size_t boot, struct boot_runs *runs, struct err *err)
+{
+	int ret;
+
+	runs->count = 0;
+	ret = load_boot_runs(walk, boot, runs, err);
+	for (size_t first = 0, end; first < runs->count && !ret; first = end) {
+		end = stretch_end(runs, first);
+		ret = apply_flags(walk, boot, runs, first, end, err);
+		if (!ret)
+			ret = load_samples(walk, boot, runs, first, end, err);
+	}
+	return ret;
+}
+
+/* Where each (column, boot) begins among the sorted values: a counting sort, because a million
+ * entries are already in order of boot. */
+static double *sort_values(const struct walk *walk, size_t *starts)
+{
+	size_t cells = walk->column_count * walk->boot_count;
+	double *values = xcalloc(walk->entry_count + 1, sizeof(*values));
+
+	for (size_t i = 0; i < walk->entry_count; i++)
+		starts[walk->entries[i].column * walk->boot_count + walk->entries[i].boot + 1]++;
+	for (size_t i = 1; i <= cells; i++)
+		starts[i] += starts[i - 1];
+	for (size_t i = 0; i < walk->entry_count; i++) {
+		const struct walk_entry *entry = &walk->entries[i];
+
+		values[starts[entry->column * walk->boot_count + entry->boot]++] = entry->value;
+	}
+	/* Each start has moved to its end, which is where the next one begins. */
+	memmove(starts + 1, starts, cells * sizeof(*starts));
+	starts[0] = 0;
+	return values;
+}
+
+static void describe(const double *values, size_t count, double *mean, double *variance)
+{
+	double sum = 0, squares = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += values[i];
+	*mean = sum / (double)count;
+	for (size_t i = 0; i < count; i++)
+		squares += (values[i] - *mean) * (values[i] - *mean);
+	*variance = count < 2 ? (double)NAN : squares / (double)(count - 1);
+}
+
+static void describe_cell(struct store_cell *cell, double *logs)
+{
+	bool positive = true;
+
+	describe(cell->values, cell->runs, &cell->mean, &cell->variance);
+	for (size_t i = 0; i < cell->runs; i++) {
+		positive = positive && cell->values[i] > 0;
+		logs[i] = positive ? log(cell->values[i]) : 0;
+	}
+	describe(logs, cell->runs, &cell->ln_mean, &cell->ln_variance);
+	if (!positive)
+		cell->ln_mean = cell->ln_variance = (double)NAN;
+}
+
+static void fill_cell(const struct walk *walk, size_t column, size_t boot, struct store_cell *cell)
+{
+	const struct walk_boot *b = &walk->boots[boot];
+	const struct walk_column *c = &walk->columns[column];
+	const struct walk_counts *n = &walk->counts[boot * walk->condition_count + c->condition];
+
+	*cell = (struct store_cell){
+		.machine_id = walk->machine_id,
+		.condition_id = c->condition_id,
+		.metric_id = c->metric_id,
+		.boot_id = b->id,
+		.variant_id = b->variant_id,
+		.experiment_id = b->experiment_id,
+		.build_id = b->build_id,
+		.boot_ordinal = b->ordinal,
+		.block = b->block,
+		.time_ns = b->time_ns,
+		.flagged = n->flagged,
+		.dropped = n->dropped,
+		.failed = n->failed,
+	};
+}
+
+static int tell_cells(struct walk *walk, const double *values, const size_t *starts, double *logs,
+	store_cell_fn *fn, void *arg)
+{
+	int ret = 0;
+
+	for (size_t column = 0; column < walk->column_count && !ret; column++) {
+		for (size_t boot = 0; boot < walk->boot_count && !ret; boot++) {
+			size_t at = column * walk->boot_count + boot;
+			struct store_cell cell;
+
+			fill_cell(walk, column, boot, &cell);
+			cell.values = values + starts[at];
+			cell.runs = starts[at + 1] - starts[at];
+			describe_cell(&cell, logs);
+			if (cell.runs || cell.dropped || cell.failed)
+				ret = fn(arg, &cell);
+		}
+	}
+	return ret;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct walk_entry *x = a, *y = b;
+
+	if (x->boot != y->boot)
+		return x->boot < y->boot ? -1 : 1;
+	return (x->position > y->position) - (x->position < y->position);
+}
+
+int walk_run(struct walk *walk, store_cell_fn *fn, void *arg, struct err *err)
+{
+	size_t cells = walk->column_count * walk->boot_count;
+	struct boot_runs runs = {0};
+	double *values, *logs;
+	size_t *starts;
+	int ret = 0;
+
+	walk->counts = xcalloc(walk->boot_count * walk->condition_count + 1, sizeof(*walk->counts));
+	for (size_t i = 0; i < walk->boot_count && !ret; i++)
+		ret = load_boot(walk, i, &runs, err);
+	free(runs.items);
+	if (ret)
+		return ret;
+	/* A run that was repeated after an interruption lies late but belongs in its place. */
+	for (size_t i = 1; i < walk->entry_count; i++) {
+		if (compare_entries(&walk->entries[i - 1], &walk->entries[i]) <= 0)
+			continue;
+		qsort(walk->entries, walk->entry_count, sizeof(*walk->entries), compare_entries);
+		break;
+	}
+	starts = xcalloc(cells + 2, sizeof(*starts));
+	values = sort_values(walk, starts);
+	logs = xcalloc(walk->entry_count + 1, sizeof(*logs));
+	ret = tell_cells(walk, values, starts, logs, fn, arg);
+	free(logs);
+	free(values);
+	free(starts);
+	return ret;
+}

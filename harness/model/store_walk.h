@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef KB_MODEL_STORE_WALK_H
+#define KB_MODEL_STORE_WALK_H
+
+#include "base/base.h"
+
+#include "model/store_cells.h"
+#include "model/store_db.h"
+
+/*
+ * For store_cells.c and store_walk.c only. A walk reads the runs and samples of a list of boots in
+ * the order in which they lie on disk, keeps one number per run and metric, and then tells cells
+ * in the order that was asked for. Boots may belong to several experiments: `links` say which of
+ * their metrics is which column.
+ */
+struct walk_boot {
+	int64_t id, experiment_id, variant_id, build_id, time_ns;
+	int ordinal, block;
+};
+
+/* One metric of one condition. */
+struct walk_column {
+	int64_t condition_id, metric_id;
+	size_t condition; /* index among the walk's conditions */
+};
+
+/* An id in the database and the index that it stands for. */
+struct walk_link {
+	int64_t id;
+	size_t index;
+};
+
+/* Runs of a condition in a boot. */
+struct walk_counts {
+	int64_t flagged, dropped, failed;
+};
+
+/* A run's value of one column. */
+struct walk_entry {
+	double value;
+	uint32_t boot, column;
+	int32_t position; /* of the run in its boot */
+};
+
+struct walk {
+	struct store *store;
+	int64_t experiment_id; /* whose policies hold */
+	int64_t machine_id;
+	bool keep_dropped;
+	struct walk_boot *boots;
+	size_t boot_count, boot_capacity;
+	struct walk_column *columns;
+	size_t column_count, column_capacity;
+	struct walk_link *metrics; /* metric id -> column; sorted by id */
+	size_t metric_count, metric_capacity;
+	struct walk_link *conditions; /* condition id -> condition index; sorted by id */
+	size_t condition_link_count, condition_link_capacity;
+	size_t condition_count;
+	struct walk_counts *counts; /* [boot][condition] */
+	struct walk_entry *entries;
+	size_t entry_count, entry_capacity;
+};
+
+void walk_release(struct walk *walk);
+/* Fills columns and links with the conditions and metrics of the experiment on the machine. */
+KB_MUST_CHECK int walk_load_columns(struct walk *walk, struct err *err);
+/* Sorts the links; to be called when all of them are there. */
+void walk_sort_links(struct walk *walk);
+/* Reads all boots' runs and samples, then tells the cells. */
+KB_MUST_CHECK int walk_run(struct walk *walk, store_cell_fn *fn, void *arg, struct err *err);
+
+#endif
