@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef KB_BACKEND_MACHINE_OPS_H
+#define KB_BACKEND_MACHINE_OPS_H
+
+#include "base/base.h"
+
+#include "backend/machine.h"
+
+/*
+ * Inside backend/ only: what a kind of machine and a boot method have to provide. A NULL function
+ * means "not supported", which machine.c tells.
+ */
+struct machine_ops {
+	const char *name;
+	/* Makes machine->state; no contact yet. */
+	int (*open)(struct machine *machine, struct err *err);
+	/* Makes the machine answer. machine.c then puts the agent and the programs there. */
+	int (*start)(struct machine *machine, const struct boot_image *safe, struct err *err);
+	/* Power cycle and wait for the safe kernel. */
+	int (*recover)(struct machine *machine, const struct boot_image *safe, struct err *err);
+	int (*exec)(struct machine *machine, const struct proc_spec *spec,
+		struct proc_result *result, struct err *err);
+	/* The first file on a machine that has no agent yet: machine_put without it. */
+	int (*put_agent)(struct machine *machine, struct err *err);
+	/* Ends what runs and starts it with this kernel from outside (QEMU's -kernel). */
+	int (*start_with)(struct machine *machine, const struct boot_image *image, struct err *err);
+	/* From here on the console goes to this file. */
+	int (*console)(struct machine *machine, const char *path, struct err *err);
+	/* Connections of the old kernel are of no use any more (after a kexec). */
+	void (*forget)(struct machine *machine);
+	void (*close)(struct machine *machine); /* frees machine->state, which may be NULL */
+};
+
+struct boot_ops {
+	const char *name;
+	/* As machine_boot, without the wait for the agent when wait_after is set. */
+	int (*boot)(struct machine *machine, const struct boot_image *image, struct err *err);
+	bool wait_after; /* machine.c waits for the agent to answer from a new boot_id */
+};
+
+struct machine {
+	const struct machine_spec *spec;
+	const struct machine_env *env;
+	const struct machine_ops *ops;
+	const struct boot_ops *boot;
+	void *state;		   /* of the kind */
+	struct strv program_paths; /* on the machine, as env->programs; "" when not there */
+	char *workdir;		   /* on the machine */
+	char *agent;		   /* path on the machine */
+	char *about;
+};
+
+extern const struct machine_ops machine_qemu, machine_ssh, machine_local;
+extern const struct boot_ops boot_kexec, boot_direct, boot_none;
+
+/* Reads the machine's present boot_id through the agent; out is replaced. ERR_INFRA or ERR_TIMEOUT
+ * when the machine does not answer within timeout_ns. */
+KB_MUST_CHECK int machine_boot_id(
+	struct machine *machine, int64_t timeout_ns, struct str *out, struct err *err);
+
+/* Waits until the agent answers from a boot other than old_boot_id (NULL: from any), at most until
+ * the monotonic deadline. */
+KB_MUST_CHECK int machine_wait_answer(
+	struct machine *machine, const char *old_boot_id, int64_t deadline_ns, struct err *err);
+
+#endif
