@@ -146,7 +146,7 @@ static void what_is_unsupported_is_refused_with_its_place(void **state KB_UNUSED
 		{"a: \"b\n", "f:2:1: found unexpected end of stream"},
 		{"a: 1\n b: 2\n", "f:2:3: mapping values are not allowed"},
 		{"a: \"x\\0y\"\n", "f:1:4: a text may not hold a NUL"},
-		{"a: \"\\q\"\n", "f:1:4: found unknown escape character"},
+		{"a: \"\\q\"\n", "f:1:5: found unknown escape character"},
 		{"a: 1\rb: 2\n", "f:1:5: a carriage return alone"},
 		{"h\xc3\xa9llo: w\xff\n", "f:1:9: this byte (0xff) is not valid UTF-8"},
 		{"a: 1\n\xc3", "f:2:1: this byte (0xc3) is not valid UTF-8"},
