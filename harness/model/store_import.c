@@ -15,7 +15,8 @@ struct import {
 	const struct store_import *what;
 	int64_t experiment_id;
 	bool means_only;
-	/* of the present row */
+	/* of the last row: the next one is mostly of the same boot and condition */
+	const struct store_import_row *last;
 	int64_t machine_id, variant_id, boot_id, condition_id, metric_id;
 };
 
@@ -142,26 +143,48 @@ static int find_metric(struct import *import, const struct store_import_row *row
 	return agreed(ret, "unit or better direction", err);
 }
 
+static int add_flags(struct import *import, int64_t run_id, const char *flags, struct err *err)
+{
+	int ret = 0;
+
+	while (*flags && !ret) {
+		size_t len = strcspn(flags, " ");
+		char *reason = xstrndup(flags, len);
+
+		if (validity_find(reason))
+			ret = db_run(import->store->db, err,
+				"INSERT OR IGNORE INTO flag VALUES (?, ?, '')", "it", run_id,
+				reason);
+		else
+			ret = err_set(err, ERR_USAGE, "'%.60s' is not a reason", reason);
+		free(reason);
+		flags += len + strspn(flags + len, " ");
+	}
+	return ret;
+}
+
 static int add_sample(struct import *import, const struct store_import_row *row, struct err *err)
 {
 	struct db *db = import->store->db;
 	int64_t run_id;
 	int ret = db_run(db, err,
 		"INSERT OR IGNORE INTO run (boot_id, position, condition_id, warmup, ordinal, try,"
-		" state, reading) SELECT ?1, count(*) + 1, ?2, 0, ?3, 1, 'done', 1 FROM run"
-		" WHERE boot_id = ?1",
-		"iii", import->boot_id, import->condition_id, row->run);
+		" state, reading) SELECT ?1, ifnull(max(position), 0) + 1, ?2, ?3, ?4, 1, 'done', 1"
+		" FROM run WHERE boot_id = ?1",
+		"iiii", import->boot_id, import->condition_id, (int64_t)row->warmup, row->run);
 
 	if (!ret)
 		ret = db_get_int(db, &run_id, err,
-			"SELECT id FROM run WHERE boot_id = ? AND condition_id = ? AND ordinal = ?",
-			"iii", import->boot_id, import->condition_id, row->run);
+			"SELECT id FROM run WHERE boot_id = ? AND condition_id = ?"
+			" AND warmup = ? AND ordinal = ?",
+			"iiii", import->boot_id, import->condition_id, (int64_t)row->warmup,
+			row->run);
 	if (!ret)
 		ret = db_run(db, err, "INSERT OR IGNORE INTO sample VALUES (?, 1, ?, ?, ?)", "iiid",
 			run_id, import->metric_id, (int64_t)row->ordinal, row->value);
 	if (!ret && db_changes(db) != 1)
 		return err_set(err, ERR_USAGE, "the same sample was given before");
-	return ret;
+	return ret ? ret : add_flags(import, run_id, row->flags, err);
 }
 
 static int add_mean(struct import *import, const struct store_import_row *row, struct err *err)
@@ -175,6 +198,41 @@ static int add_mean(struct import *import, const struct store_import_row *row, s
 	return ret;
 }
 
+static bool same_boot(const struct store_import_row *a, const struct store_import_row *b)
+{
+	return a && a->boot == b->boot && a->block == b->block &&
+	       strcmp(a->machine, b->machine) == 0 && strcmp(a->variant, b->variant) == 0;
+}
+
+static bool same_metric(const struct store_import_row *a, const struct store_import_row *b)
+{
+	return a && a->workers == b->workers && a->cpus == b->cpus &&
+	       a->saturation_pct == b->saturation_pct && a->lower_is_better == b->lower_is_better &&
+	       strcmp(a->suite, b->suite) == 0 && strcmp(a->machine, b->machine) == 0 &&
+	       strcmp(a->condition, b->condition) == 0 && strcmp(a->metric, b->metric) == 0 &&
+	       strcmp(a->unit, b->unit) == 0;
+}
+
+static int find_place(struct import *import, const struct store_import_row *row, struct err *err)
+{
+	int ret = 0;
+
+	if (!same_boot(import->last, row)) {
+		ret = store_machine_id(
+			import->store, row->machine, "import", &import->machine_id, err);
+		if (!ret)
+			ret = find_variant(import, row, err);
+		if (!ret)
+			ret = find_boot(import, row, err);
+	}
+	if (!ret && !same_metric(import->last, row)) {
+		ret = find_condition(import, row, err);
+		if (!ret)
+			ret = find_metric(import, row, err);
+	}
+	return ret;
+}
+
 static int add_row(struct import *import, const struct store_import_row *row, struct err *err)
 {
 	int ret;
@@ -184,17 +242,10 @@ static int add_row(struct import *import, const struct store_import_row *row, st
 	if (!isfinite(row->value) || row->boot < 1 || row->block < 1 || row->run < 0 ||
 		(row->run && row->ordinal < 1))
 		return err_set(err, ERR_USAGE, "its numbers are out of range");
-	ret = store_machine_id(import->store, row->machine, "import", &import->machine_id, err);
-	if (!ret)
-		ret = find_variant(import, row, err);
-	if (!ret)
-		ret = find_boot(import, row, err);
-	if (!ret)
-		ret = find_condition(import, row, err);
-	if (!ret)
-		ret = find_metric(import, row, err);
+	ret = find_place(import, row, err);
 	if (ret)
 		return ret;
+	import->last = row;
 	return import->means_only ? add_mean(import, row, err) : add_sample(import, row, err);
 }
 

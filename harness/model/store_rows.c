@@ -154,6 +154,10 @@ static void read_run(struct db_rows *rows, struct store_run_row *out)
 		.environment = text_or_empty(rows, 29),
 		.flags = text_or_empty(rows, 30),
 		.reading = (int)db_int(rows, 31),
+		.block = (int)db_int(rows, 32),
+		.saturation_pct = db_double(rows, 33),
+		.workers = db_int(rows, 34),
+		.cpus = db_int(rows, 35),
 	};
 }
 
@@ -169,7 +173,7 @@ int store_each_run(struct store *store, const struct store_run_filter *filter, s
 		" signal, user_ns, system_ns, max_rss_bytes, voluntary_switches,"
 		" involuntary_switches, environment,"
 		" (SELECT group_concat(flag.reason || ': ' || flag.detail, char(10)) FROM flag"
-		"  WHERE flag.run_id = run.id), reading"
+		"  WHERE flag.run_id = run.id), reading, boot.block, saturation_pct, workers, cpus"
 		" FROM boot JOIN run ON run.boot_id = boot.id"
 		" JOIN condition ON condition.id = run.condition_id"
 		" JOIN suite ON suite.id = suite_id"
