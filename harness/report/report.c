@@ -11,8 +11,7 @@ double report_pct(double ln_ratio)
 	return 100 * expm1(ln_ratio);
 }
 
-/* Room for one more item in an array of the arena. */
-static void *grown(struct arena *arena, void *items, size_t count, size_t *capacity, size_t bytes)
+void *report_grown(struct arena *arena, void *items, size_t count, size_t *capacity, size_t bytes)
 {
 	void *more;
 
@@ -27,7 +26,7 @@ static void *grown(struct arena *arena, void *items, size_t count, size_t *capac
 
 void report_note(struct report *report, enum report_note_kind kind, const char *text)
 {
-	report->notes = grown(report->arena, report->notes, report->note_count,
+	report->notes = report_grown(report->arena, report->notes, report->note_count,
 		&report->note_capacity, sizeof(*report->notes));
 	report->notes[report->note_count++] =
 		(struct report_note){kind, arena_strdup(report->arena, text)};
@@ -61,7 +60,7 @@ static struct report_block *block_for(struct report *report, const struct store_
 			block->lower_is_better == metric->lower_is_better)
 			return block;
 	}
-	report->blocks = grown(report->arena, report->blocks, report->block_count,
+	report->blocks = report_grown(report->arena, report->blocks, report->block_count,
 		&report->block_capacity, sizeof(*report->blocks));
 	block = &report->blocks[report->block_count++];
 	*block = (struct report_block){.machine = machine,
@@ -86,7 +85,7 @@ static void add_column(struct report *report, const struct store_machine *machin
 	struct report_block *block = block_for(report, machine, condition, metric);
 	struct report_column *column;
 
-	block->columns = grown(report->arena, block->columns, block->count, &block->capacity,
+	block->columns = report_grown(report->arena, block->columns, block->count, &block->capacity,
 		sizeof(*block->columns));
 	column = &block->columns[block->count++];
 	column->condition = condition;

@@ -18,5 +18,7 @@ const struct store_condition *report_condition(
 	const struct report *report, int64_t id, const struct store_machine **machine);
 /* What happened to runs: "failed", "dropped", "flagged", "ignored". */
 const char *report_tally_fate(const struct report *report, const struct store_tally *tally);
+/* items, or a copy with room for one more when it is full. In the arena. */
+void *report_grown(struct arena *arena, void *items, size_t count, size_t *capacity, size_t bytes);
 
 #endif
