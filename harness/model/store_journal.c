@@ -249,7 +249,7 @@ static int interrupt_run(
 int store_run_interrupted(
 	struct store *store, int64_t run_id, const char *detail, int64_t *again, struct err *err)
 {
-	int64_t id;
+	int64_t id = 0;
 	int ret = db_begin(store->db, err);
 
 	if (!ret)
