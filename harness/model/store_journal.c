@@ -95,7 +95,7 @@ static int begin_attempt(struct store *store, int64_t boot_id, const char *metho
 int store_attempt_begin(struct store *store, int64_t boot_id, const char *method,
 	int64_t *attempt_id, struct err *err)
 {
-	int64_t id;
+	int64_t id = 0;
 	int ret = db_begin(store->db, err);
 
 	if (!ret)

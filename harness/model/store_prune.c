@@ -72,8 +72,8 @@ static int delete_all(struct store *store, int64_t experiment_id, struct err *er
 int store_prune(struct store *store, int64_t experiment_id, struct arena *arena,
 	const char ***paths, size_t *count, struct err *err)
 {
-	const char **found;
-	size_t n;
+	const char **found = NULL;
+	size_t n = 0;
 	int ret = db_begin(store->db, err);
 
 	if (ret)
