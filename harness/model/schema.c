@@ -205,10 +205,16 @@ static const char version_1[] =
 	"  user_ns INTEGER, system_ns INTEGER, max_rss_bytes INTEGER,"
 	"  voluntary_switches INTEGER, involuntary_switches INTEGER,"
 	"  reading INTEGER NOT NULL DEFAULT 0," /* which reading of its output counts; 0: none */
-	"  environment TEXT," /* JSON: before and after; large, so it comes last */
 	"  UNIQUE (boot_id, condition_id, warmup, ordinal, try)"
 	") STRICT;"
 	"CREATE INDEX run_order ON run (boot_id, position, try);"
+
+	/* evidence: what the machine did before and after a run, as JSON. Apart from the run,
+	 * because it is large and a report reads all runs but no environment. */
+	"CREATE TABLE environment ("
+	"  run_id INTEGER PRIMARY KEY REFERENCES run(id),"
+	"  json TEXT NOT NULL"
+	") STRICT;"
 
 	/* evidence: every observation. A mended suite reads old output again: a new reading */
 	"CREATE TABLE sample ("
@@ -267,8 +273,8 @@ static const char version_1[] =
 	/* Evidence is never changed, and deleted by `kbracket prune` only: a row stands here inside
 	 * its transaction and at no other time. */
 	"CREATE TABLE pruning (experiment_id INTEGER PRIMARY KEY) STRICT;" EVIDENCE("build")
-		EVIDENCE("facts") EVIDENCE("program") EVIDENCE("sample") EVIDENCE("raw")
-			EVIDENCE("flag") EVIDENCE("event") EVIDENCE("boot_mean")
+		EVIDENCE("facts") EVIDENCE("program") EVIDENCE("environment") EVIDENCE("sample")
+			EVIDENCE("raw") EVIDENCE("flag") EVIDENCE("event") EVIDENCE("boot_mean")
 
 	/* derived: `kbracket judge` drops and rebuilds it */
 	"CREATE TABLE verdict ("

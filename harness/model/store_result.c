@@ -14,13 +14,13 @@ static int set_run(struct store *store, const struct store_run_end *end, struct 
 		" wall_ns = nullif(?, -1), exit_code = nullif(?, -1), signal = nullif(?, -1),"
 		" user_ns = nullif(?, -1), system_ns = nullif(?, -1),"
 		" max_rss_bytes = nullif(?, -1), voluntary_switches = nullif(?, -1),"
-		" involuntary_switches = nullif(?, -1), environment = ?, reading = ?,"
+		" involuntary_switches = nullif(?, -1), reading = ?,"
 		" stored_ns = ? WHERE id = ? AND state = 'started'",
-		"tttiiiiiiiiiiiitiii", end->reason ? "failed" : "done",
+		"tttiiiiiiiiiiiiiii", end->reason ? "failed" : "done",
 		end->reason ? end->reason : "", end->detail ? end->detail : "", end->attempt_id,
 		end->program_id, end->started_ns, end->ended_ns, end->wall_ns, end->exit_code,
 		end->signal, end->user_ns, end->system_ns, end->max_rss_bytes,
-		end->voluntary_switches, end->involuntary_switches, end->environment,
+		end->voluntary_switches, end->involuntary_switches,
 		(int64_t)(end->sample_count > 0), clock_wall_ns(), end->run_id);
 
 	return ret ? ret : store_moved(store, "run", end->run_id, err);
@@ -58,6 +58,9 @@ int store_run_finish(struct store *store, const struct store_run_end *end, struc
 	if (ret)
 		return ret;
 	ret = set_run(store, end, err);
+	if (!ret && end->environment)
+		ret = db_run(store->db, err, "INSERT INTO environment VALUES (?, ?)", "it",
+			end->run_id, end->environment);
 	if (!ret)
 		ret = add_samples(store, end->run_id, 1, end->samples, end->sample_count, err);
 	if (!ret)

@@ -171,7 +171,7 @@ int store_each_run(struct store *store, const struct store_run_filter *filter, s
 		" run.ordinal, try, run.state, run.reason, run.detail, program.name,"
 		" program.sha256, program.version, started_ns, ended_ns, wall_ns, exit_code,"
 		" signal, user_ns, system_ns, max_rss_bytes, voluntary_switches,"
-		" involuntary_switches, environment,"
+		" involuntary_switches, environment.json,"
 		" (SELECT group_concat(flag.reason || ': ' || flag.detail, char(10)) FROM flag"
 		"  WHERE flag.run_id = run.id), reading, boot.block, saturation_pct, workers, cpus"
 		" FROM boot JOIN run ON run.boot_id = boot.id"
@@ -180,6 +180,7 @@ int store_each_run(struct store *store, const struct store_run_filter *filter, s
 		" JOIN variant ON variant.id = boot.variant_id"
 		" JOIN machine ON machine.id = boot.machine_id"
 		" LEFT JOIN program ON program.id = program_id"
+		" LEFT JOIN environment ON environment.run_id = run.id"
 		" WHERE (?1 = 0 OR boot.experiment_id = ?1) AND (?2 = 0 OR boot.id = ?2)"
 		" AND (?3 = 0 OR run.id = ?3) AND (?4 IS NULL OR suite.name = ?4)"
 		" ORDER BY boot.id, run.position, try",
