@@ -184,7 +184,7 @@ static int add_sample(struct import *import, const struct store_import_row *row,
 			run_id, import->metric_id, (int64_t)row->ordinal, row->value);
 	if (!ret && db_changes(db) != 1)
 		return err_set(err, ERR_USAGE, "the same sample was given before");
-	return ret ? ret : add_flags(import, run_id, row->flags, err);
+	return ret ? ret : add_flags(import, run_id, row->flags ? row->flags : "", err);
 }
 
 static int add_mean(struct import *import, const struct store_import_row *row, struct err *err)
