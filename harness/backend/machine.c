@@ -199,6 +199,34 @@ int machine_exec(struct machine *machine, const struct proc_spec *spec, struct p
 	return machine->ops->exec(machine, spec, result, err);
 }
 
+int machine_check(struct machine *machine, const struct proc_spec *spec, struct err *err)
+{
+	struct proc_result result = PROC_RESULT_INIT;
+	struct str text = STR_INIT;
+	int ret = machine_exec(machine, spec, &result, err);
+
+	if (ret == 0 && result.exit_code != 0) {
+		size_t skip = result.err_out.len > 300 ? result.err_out.len - 300 : 0;
+
+		proc_describe(&result, &text);
+		str_add(&text, ": ");
+		str_add_safe(&text, str_text(&result.err_out) + skip, result.err_out.len - skip);
+		ret = err_set(err, result.timed_out ? ERR_TIMEOUT : ERR_INFRA, "'%s' there: %s",
+			spec->argv[0], str_text(&text));
+	}
+	str_release(&text);
+	proc_result_release(&result);
+	return ret;
+}
+
+int machine_command(
+	struct machine *machine, const char *const *argv, int64_t timeout_ns, struct err *err)
+{
+	struct proc_spec spec = {.argv = argv, .timeout_ns = timeout_ns};
+
+	return machine_check(machine, &spec, err);
+}
+
 /* The agent receives the file on its stdin, checks size and hash, and renames it into place; it
  * answers at once, without reading, when the same content is there already. */
 int machine_put(struct machine *machine, const char *local_path, const char *name, unsigned mode,
@@ -208,7 +236,6 @@ int machine_put(struct machine *machine, const char *local_path, const char *nam
 	char *remote = xasprintf("%s/%s", machine->workdir, name);
 	const char *argv[] = {machine->agent, "receive", remote, size, hex, mode_text, NULL};
 	struct proc_spec spec = {.argv = argv, .timeout_ns = 600 * NS_PER_S};
-	struct proc_result result = PROC_RESULT_INIT;
 	int ret = sha256_of_file(local_path, hex, err);
 
 	(void)snprintf(size, sizeof(size), "%lld", (long long)file_size(local_path));
@@ -217,21 +244,11 @@ int machine_put(struct machine *machine, const char *local_path, const char *nam
 	if (ret == 0 && spec.input_fd < 0)
 		ret = err_errno(err, ERR_INFRA, errno, "cannot open %s", local_path);
 	if (ret == 0)
-		ret = machine_exec(machine, &spec, &result, err);
-	if (ret == 0 && result.exit_code != 0) {
-		struct str text = STR_INIT;
-
-		str_add_safe(&text, str_text(&result.err_out),
-			result.err_out.len > 300 ? 300 : result.err_out.len);
-		ret = err_set(err, ERR_INFRA, "%s could not be put there: %s", local_path,
-			str_text(&text));
-		str_release(&text);
-	}
+		ret = machine_check(machine, &spec, err);
 	if (spec.input_fd >= 0)
 		(void)close(spec.input_fd);
-	proc_result_release(&result);
 	free(remote);
-	return ret;
+	return ret ? err_wrap(err, "putting %s there", local_path) : 0;
 }
 
 const char *machine_workdir(const struct machine *machine)

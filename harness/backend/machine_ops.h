@@ -22,6 +22,10 @@ struct machine_ops {
 		struct proc_result *result, struct err *err);
 	/* The first file on a machine that has no agent yet: machine_put without it. */
 	int (*put_agent)(struct machine *machine, struct err *err);
+	/* Brings a kernel to where kexec on the machine can load it. On success the paths, on the
+	 * machine, are the caller's to free; *initrd is NULL when the kernel needs none. */
+	int (*stage)(struct machine *machine, const struct boot_image *image, char **kernel,
+		char **initrd, struct err *err);
 	/* Ends what runs and starts it with this kernel from outside (QEMU's -kernel). */
 	int (*start_with)(struct machine *machine, const struct boot_image *image, struct err *err);
 	/* From here on the console goes to this file. */
@@ -52,6 +56,12 @@ struct machine {
 
 extern const struct machine_ops machine_qemu, machine_ssh, machine_local;
 extern const struct boot_ops boot_kexec, boot_direct, boot_none;
+
+/* Runs a command there that must end with 0; its last words are in the error. */
+KB_MUST_CHECK int machine_check(
+	struct machine *machine, const struct proc_spec *spec, struct err *err);
+KB_MUST_CHECK int machine_command(
+	struct machine *machine, const char *const *argv, int64_t timeout_ns, struct err *err);
 
 /* Reads the machine's present boot_id through the agent; out is replaced. ERR_INFRA or ERR_TIMEOUT
  * when the machine does not answer within timeout_ns. */
