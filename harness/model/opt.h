@@ -77,6 +77,11 @@ struct opt {
 	const char *arg; /* what stands for the value in --help; NULL: chosen by type */
 };
 
+#define OPT_END              \
+	{                    \
+		.name = NULL \
+	}
+
 /* Fills in the defaults of a table, nested tables included. The struct must be zeroed before. */
 void opt_defaults(const struct opt *rows, void *base, struct arena *arena);
 
@@ -85,6 +90,9 @@ void opt_defaults(const struct opt *rows, void *base, struct arena *arena);
 KB_MUST_CHECK int opt_read_map(const struct opt_ctx *ctx, const struct opt *rows,
 	const struct ynode *map, void *base, const char *what);
 
+/* Reads one value as the row says, into the struct at base. */
+void opt_read_value(
+	const struct opt_ctx *ctx, const struct opt *row, const struct ynode *node, void *base);
 /* Tells diag of keys that the table does not know, as opt_read_map does. */
 void opt_check_keys(const struct opt_ctx *ctx, const struct opt *rows, const struct ynode *map,
 	const char *what);
@@ -130,6 +138,8 @@ void opt_write_help(const char *command, const struct opt *rows, struct str *out
 /* The struct as a JSON object whose keys and values are as a person would write them in YAML;
  * what is empty or NULL is left out. New reference. */
 json_t *opt_json(const struct opt *rows, const void *base);
+/* One field as JSON; NULL when there is nothing to write. New reference. */
+json_t *opt_json_value(const struct opt *row, const void *base);
 /* A JSON value as block-style YAML. */
 void opt_write_yaml(const json_t *value, struct str *out);
 

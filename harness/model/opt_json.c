@@ -167,7 +167,24 @@ static json_t *json_custom(const struct opt *row, const void *base)
 	return row->json ? row->json(row, base) : NULL;
 }
 
-json_t *opt_json(const struct opt *rows, const void *base)
+/* True for a zero that an absent key would give too. */
+static bool is_unset(const struct opt *row, const void *base)
+{
+	static const size_t sizes[] = {[OPT_BOOL] = sizeof(bool),
+		[OPT_INT] = sizeof(int64_t),
+		[OPT_DOUBLE] = sizeof(double),
+		[OPT_BYTES] = sizeof(int64_t),
+		[OPT_DURATION] = sizeof(int64_t),
+		[OPT_PCT] = sizeof(double),
+		[OPT_CHOICE] = sizeof(int),
+		[OPT_CUSTOM] = 0};
+	static const char zeros[sizeof(double)];
+
+	return !row->required && !row->def && sizes[row->type] &&
+	       memcmp((const char *)base + row->offset, zeros, sizes[row->type]) == 0;
+}
+
+json_t *opt_json_value(const struct opt *row, const void *base)
 {
 	static opt_json_fn *const writers[] = {[OPT_BOOL] = json_bool,
 		[OPT_INT] = json_int,
@@ -184,10 +201,16 @@ json_t *opt_json(const struct opt *rows, const void *base)
 		[OPT_PAIRS] = json_pairs,
 		[OPT_MAP] = json_map,
 		[OPT_CUSTOM] = json_custom};
+
+	return is_unset(row, base) ? NULL : writers[row->type](row, base);
+}
+
+json_t *opt_json(const struct opt *rows, const void *base)
+{
 	json_t *map = json_object();
 
 	for (; rows->name; rows++) {
-		json_t *value = writers[rows->type](rows, base);
+		json_t *value = opt_json_value(rows, base);
 
 		if (value)
 			(void)json_object_set_new(map, rows->name, value); /* only without memory */

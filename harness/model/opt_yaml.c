@@ -162,7 +162,8 @@ static void read_custom(
 	row->read(ctx, row, node, base);
 }
 
-static opt_read_fn *reader_of(enum opt_type type)
+void opt_read_value(
+	const struct opt_ctx *ctx, const struct opt *row, const struct ynode *node, void *base)
 {
 	static opt_read_fn *const readers[] = {[OPT_LIST] = read_list,
 		[OPT_PATHS] = read_list,
@@ -171,7 +172,10 @@ static opt_read_fn *reader_of(enum opt_type type)
 		[OPT_MAP] = read_map,
 		[OPT_CUSTOM] = read_custom};
 
-	return readers[type] ? readers[type] : read_scalar;
+	if (readers[row->type])
+		readers[row->type](ctx, row, node, base);
+	else
+		read_scalar(ctx, row, node, base);
 }
 
 static void tell_unknown(const struct opt_ctx *ctx, const struct opt *rows, const struct ynode *key,
@@ -222,7 +226,7 @@ int opt_read_map(const struct opt_ctx *ctx, const struct opt *rows, const struct
 		const struct opt *row = find_row(rows, map->keys[i]->text);
 
 		if (row)
-			reader_of(row->type)(ctx, row, map->items[i], base);
+			opt_read_value(ctx, row, map->items[i], base);
 	}
 	opt_check_keys(ctx, rows, map, what);
 	for (const struct opt *row = rows; row->name; row++)

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include "model/experiment.h"
+
+/* Questions that others ask of an experiment. */
+
+int experiment_variant_index(const struct experiment *experiment, const char *name)
+{
+	for (size_t i = 0; i < experiment->variant_count; i++)
+		if (strcmp(experiment->variants[i]->name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+size_t experiment_baseline_of(const struct experiment *experiment, size_t variant)
+{
+	const char *against = experiment->variants[variant]->against;
+	int found = against ? experiment_variant_index(experiment, against) : 0;
+
+	return found < 0 ? 0 : (size_t)found;
+}
+
+enum flag_policy experiment_policy(const struct experiment *experiment, const char *reason)
+{
+	const struct validity_reason *known = validity_find(reason);
+	enum flag_policy policy = known ? known->policy : FLAG_KEEP;
+
+	for (size_t i = 0; i < experiment->policies.count; i++)
+		if (strcmp(experiment->policies.items[i].key, reason) == 0 &&
+			!flag_policy_parse(experiment->policies.items[i].value, &policy))
+			BUG("policy %s was not checked", experiment->policies.items[i].value);
+	return policy;
+}
+
+bool experiment_decides(
+	const struct experiment *experiment, const struct suite *suite, const char *condition_name)
+{
+	if (!experiment->decide[0])
+		return !suite->control;
+	for (const char *const *entry = experiment->decide; *entry; entry++) {
+		size_t len = strlen(*entry);
+
+		if (strcmp(*entry, suite->name) == 0)
+			return true;
+		/* SUITE/CONDITION, of which condition_name may add a saturation */
+		if (strncmp(*entry, condition_name, len) == 0 &&
+			(!condition_name[len] || condition_name[len] == ' '))
+			return true;
+	}
+	return false;
+}
+
+char *experiment_design_line(const struct experiment *experiment)
+{
+	static const char *const names[] = {[ORDER_BRACKETED] = "bracketed",
+		[ORDER_SHUFFLED] = "shuffled",
+		[ORDER_EXPLICIT] = "order"};
+	const struct design *design = &experiment->design;
+	struct str line = STR_INIT;
+
+	str_add(&line, names[design->order]);
+	if (design->order == ORDER_EXPLICIT)
+		for (const char *const *name = design->explicit_order; *name; name++)
+			str_addf(&line, " %s", *name);
+	else
+		str_addf(&line, ", %lld boots", (long long)design->boots);
+	str_addf(&line, ", %lld run%s, %lld warm-up%s, seed %lld", (long long)design->runs,
+		design->runs == 1 ? "" : "s", (long long)design->warmup,
+		design->warmup == 1 ? "" : "s", (long long)design->seed);
+	return str_take(&line);
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include "base/clock.h"
+#include "base/sha256.h"
+#include "base/strv.h"
+#include "model/name.h"
+#include "model/suite_file.h"
+#include "model/template.h"
+
+enum { CONDITIONS_MAX = 200, METRICS_MAX = 100, ECHOES_MAX = 50, PARAMS_MAX = 20 };
+
+static struct place place_of(const struct ynode *node)
+{
+	return (struct place){node->file, node->line, node->column};
+}
+
+/* Conditions, multiplied out over lists of parameters. */
+struct matrix {
+	const struct opt_ctx *ctx;
+	struct suite *suite;
+	const struct condition_draft *draft;
+};
+
+static int check_condition_name(const char *text, struct err *err)
+{
+	char *plain = xstrdup(text);
+	int ret;
+
+	/* '=' stands in the names of multiplied conditions */
+	for (char *at = plain + (*plain != '\0'); *at; at++)
+		if (*at == '=')
+			*at = '-';
+	ret = name_check(plain, err);
+	free(plain);
+	return ret;
+}
+
+static void add_condition(
+	const struct matrix *m, const char *name, const struct pair *params, size_t count)
+{
+	struct condition_spec *spec;
+
+	if (m->suite->condition_count >= CONDITIONS_MAX)
+		return;
+	spec = &m->suite->conditions[m->suite->condition_count++];
+	*spec = m->draft->spec;
+	spec->name = name;
+	spec->params.items = arena_copy(m->ctx->arena, params, count, sizeof(*params));
+	spec->params.count = count;
+}
+
+/* Chooses a value for each parameter from the given one on. */
+static void multiply(const struct matrix *m, const char *name, struct pair *params, size_t chosen)
+{
+	const struct ynode *map = m->draft->params;
+	const struct ynode *value;
+
+	if (!map || chosen == map->count) {
+		add_condition(m, name, params, chosen);
+		return;
+	}
+	value = map->items[chosen];
+	params[chosen].key = map->keys[chosen]->text;
+	if (value->kind == YNODE_SCALAR) {
+		params[chosen].value = value->text;
+		multiply(m, name, params, chosen + 1);
+		return;
+	}
+	for (size_t i = 0; i < value->count && m->suite->condition_count < CONDITIONS_MAX; i++) {
+		params[chosen].value = value->items[i]->text;
+		multiply(m,
+			arena_printf(m->ctx->arena, "%s.%s=%s", name, params[chosen].key,
+				params[chosen].value),
+			params, chosen + 1);
+	}
+}
+
+static bool check_param_list(const struct opt_ctx *ctx, const struct ynode *list, const char *key)
+{
+	bool good = opt_node_is(ctx, list, YNODE_SEQ, key);
+
+	if (good && (!list->count || list->count > CONDITIONS_MAX)) {
+		opt_node_error(ctx, list, "%s has %zu values; 1 to %d are wanted", key, list->count,
+			CONDITIONS_MAX);
+		good = false;
+	}
+	for (size_t i = 0; good && i < list->count; i++) {
+		const char *text = opt_node_text(ctx, list->items[i], key);
+
+		good = text && opt_node_check(ctx, list->items[i], key, text, name_check);
+	}
+	return good;
+}
+
+static bool check_params(const struct opt_ctx *ctx, const struct ynode *map)
+{
+	bool good = true;
+
+	if (map && map->count > PARAMS_MAX) {
+		opt_node_error(ctx, map, "there are %zu parameters; at most %d are allowed",
+			map->count, PARAMS_MAX);
+		return false;
+	}
+	for (size_t i = 0; map && i < map->count; i++) {
+		const char *key = map->keys[i]->text;
+
+		if (!opt_node_check(ctx, map->keys[i], "params", key, suite_file_check_param))
+			good = false;
+		else if (map->items[i]->kind == YNODE_SCALAR)
+			good = opt_node_text(ctx, map->items[i], key) && good;
+		else
+			good = check_param_list(ctx, map->items[i], key) && good;
+	}
+	return good;
+}
+
+static void read_condition(const struct opt_ctx *ctx, const struct opt *rows,
+	const struct ynode *name, const struct ynode *node, struct suite *suite)
+{
+	struct condition_draft draft = {0};
+	const struct matrix matrix = {ctx, suite, &draft};
+	struct pair params[PARAMS_MAX];
+	size_t before = suite->condition_count;
+	bool good = opt_node_check(ctx, name, "conditions", name->text, check_condition_name);
+
+	if (opt_read_map(ctx, rows, node, &draft, "a condition"))
+		return;
+	draft.spec.place = place_of(name);
+	if (!check_params(ctx, draft.params) || !good)
+		return;
+	multiply(&matrix, name->text, params, 0);
+	if (suite->condition_count >= CONDITIONS_MAX)
+		opt_node_error(ctx, name, "there are too many conditions; at most %d are allowed",
+			CONDITIONS_MAX - 1);
+	for (size_t i = before; i < suite->condition_count; i++)
+		if (strlen(suite->conditions[i].name) > 100)
+			opt_node_error(ctx, name,
+				"the name of the condition with its parameters is too long");
+}
+
+void suite_file_read_conditions(
+	const struct opt_ctx *ctx, const struct opt *row, const struct ynode *node, void *base)
+{
+	struct suite *suite = base;
+
+	if (!opt_node_is(ctx, node, YNODE_MAP, row->name))
+		return;
+	suite->conditions = arena_alloc(ctx->arena, CONDITIONS_MAX * sizeof(*suite->conditions));
+	for (size_t i = 0; i < node->count && suite->condition_count < CONDITIONS_MAX; i++)
+		read_condition(ctx, row->rows, node->keys[i], node->items[i], suite);
+	if (!node->count)
+		opt_node_error(ctx, node, "there are no conditions");
+}
+
+static void read_metric(const struct opt_ctx *ctx, const struct opt *rows, const struct ynode *name,
+	const struct ynode *node, struct metric_spec *metric)
+{
+	(void)opt_node_check(ctx, name, "metrics", name->text, name_check); /* told in diag */
+	if (opt_read_map(ctx, rows, node, metric, "a metric"))
+		return;
+	metric->name = name->text;
+	metric->place = place_of(name);
+	if (!metric->pattern)
+		opt_node_error(
+			ctx, name, "metric '%s' has neither regex, json nor csv", metric->name);
+	if ((metric->which == WHICH_NTH) != (metric->nth > 0))
+		opt_node_error(
+			ctx, name, "metric '%s': which: nth and nth: N go together", metric->name);
+}
+
+void suite_file_read_metrics(
+	const struct opt_ctx *ctx, const struct opt *row, const struct ynode *node, void *base)
+{
+	struct suite *suite = base;
+
+	if (!opt_node_is(ctx, node, YNODE_MAP, row->name))
+		return;
+	if (!node->count || node->count > METRICS_MAX) {
+		opt_node_error(ctx, node, "there are %zu metrics; 1 to %d are wanted", node->count,
+			METRICS_MAX);
+		return;
+	}
+	suite->metrics = arena_alloc(ctx->arena, node->count * sizeof(*suite->metrics));
+	suite->metric_count = node->count;
+	for (size_t i = 0; i < node->count; i++)
+		read_metric(ctx, row->rows, node->keys[i], node->items[i], &suite->metrics[i]);
+}
+
+void suite_file_read_echoes(
+	const struct opt_ctx *ctx, const struct opt *row, const struct ynode *node, void *base)
+{
+	struct suite *suite = base;
+
+	if (!opt_node_is(ctx, node, YNODE_SEQ, row->name))
+		return;
+	if (node->count > ECHOES_MAX) {
+		opt_node_error(ctx, node, "there are more than %d echo checks", ECHOES_MAX);
+		return;
+	}
+	suite->echoes = arena_alloc(ctx->arena, (node->count + 1) * sizeof(*suite->echoes));
+	suite->echo_count = node->count;
+	for (size_t i = 0; i < node->count; i++)
+		/* what is wrong is in diag */
+		(void)!opt_read_map(
+			ctx, row->rows, node->items[i], &suite->echoes[i], "an echo check");
+}
+
+/* Whether any template of the condition uses the name. */
+static bool condition_uses(
+	const struct suite *suite, const struct condition_spec *spec, const char *name)
+{
+	for (const char *const *arg = spec->argv; *arg; arg++)
+		if (template_uses(*arg, name))
+			return true;
+	for (size_t i = 0; i < suite->env.count; i++)
+		if (template_uses(suite->env.items[i].value, name))
+			return true;
+	return false;
+}
+
+static void check_template(const struct opt_ctx *ctx, const struct condition_spec *spec,
+	const char *what, const char *text)
+{
+	struct err err = ERR_INIT;
+
+	if (template_check(text, &spec->params, &err))
+		diag_add(ctx->diag, spec->place.file, spec->place.line, spec->place.column,
+			"condition '%s': %s '%.60s': %s", spec->name, what, text, err.text);
+}
+
+static void check_templates(
+	const struct opt_ctx *ctx, const struct suite *suite, const struct condition_spec *spec)
+{
+	for (const char *const *arg = spec->argv; *arg; arg++)
+		check_template(ctx, spec, "argv", *arg);
+	for (size_t i = 0; i < suite->env.count; i++)
+		check_template(ctx, spec, "env", suite->env.items[i].value);
+	for (size_t i = 0; i < suite->echo_count; i++)
+		check_template(ctx, spec, "echo", suite->echoes[i].expect);
+	if (strcmp(spec->argv[0], suite->program) != 0)
+		diag_add(ctx->diag, spec->place.file, spec->place.line, spec->place.column,
+			"condition '%s': argv begins with '%.60s', not with the program '%s'",
+			spec->name, spec->argv[0], suite->program);
+	if (!spec->duration_ns && condition_uses(suite, spec, "seconds"))
+		diag_add(ctx->diag, spec->place.file, spec->place.line, spec->place.column,
+			"condition '%s' uses {seconds} but has no duration", spec->name);
+}
+
+/* A fixed amount of work whose length nobody told is taken for this long. */
+static const int64_t unknown_ns = 10 * NS_PER_S;
+
+static void settle_times(
+	const struct opt_ctx *ctx, const struct suite *suite, struct condition_spec *spec)
+{
+	if (!spec->duration_ns)
+		spec->duration_ns = suite->duration_ns;
+	if (!spec->expect_ns)
+		spec->expect_ns = suite->expect_ns;
+	if (!spec->expect_ns)
+		spec->expect_ns = spec->duration_ns ? spec->duration_ns : unknown_ns;
+	if (!spec->timeout_ns)
+		spec->timeout_ns = suite->timeout_ns;
+	if (!spec->timeout_ns)
+		spec->timeout_ns = 5 * spec->expect_ns + 60 * NS_PER_S;
+	if (spec->timeout_ns <= spec->duration_ns)
+		diag_add(ctx->diag, spec->place.file, spec->place.line, spec->place.column,
+			"condition '%s': the timeout is not longer than the duration", spec->name);
+}
+
+static void settle_text(struct arena *arena, struct suite *suite)
+{
+	struct str text = STR_INIT;
+	json_t *json = suite_json(suite);
+	char hex[SHA256_HEX_LEN + 1];
+
+	opt_write_yaml(json, &text);
+	json_decref(json);
+	sha256_of(str_text(&text), text.len, hex);
+	suite->text = arena_strdup(arena, str_text(&text));
+	suite->sha256 = arena_strdup(arena, hex);
+	str_release(&text);
+}
+
+static void check_duplicates(const struct opt_ctx *ctx, const struct suite *suite)
+{
+	for (size_t i = 0; i < suite->condition_count; i++)
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(suite->conditions[i].name, suite->conditions[k].name) == 0)
+				diag_add(ctx->diag, suite->conditions[i].place.file,
+					suite->conditions[i].place.line,
+					suite->conditions[i].place.column,
+					"two conditions are called '%s'",
+					suite->conditions[i].name);
+}
+
+int suite_read_node(
+	struct arena *arena, const struct ynode *node, struct suite *out, struct diag *diag)
+{
+	const struct opt_ctx ctx = {arena, opt_dir_of(arena, node->file), diag};
+	struct suite suite = {.place = place_of(node)};
+	size_t before = diag->count;
+
+	if (opt_read_map(&ctx, suite_opts, node, &suite, "a suite"))
+		return ERR_USAGE;
+	check_duplicates(&ctx, &suite);
+	for (size_t i = 0; i < suite.condition_count; i++) {
+		struct condition_spec *spec = &suite.conditions[i];
+
+		settle_times(&ctx, &suite, spec);
+		check_templates(&ctx, &suite, spec);
+		spec->by_saturation = condition_uses(&suite, spec, "workers") ||
+				      condition_uses(&suite, spec, "saturation");
+	}
+	if (diag->count != before)
+		return ERR_USAGE;
+	settle_text(arena, &suite);
+	*out = suite;
+	return 0;
+}
+
+int suite_read(struct arena *arena, const char *path, struct suite *out, struct diag *diag)
+{
+	const struct ynode *node;
+
+	if (yaml_read_file(arena, path, &node, diag))
+		return ERR_USAGE;
+	return suite_read_node(arena, node, out, diag);
+}
+
+void suite_set_duration(struct arena *arena, struct suite *suite, int64_t duration_ns)
+{
+	if (suite->duration_ns)
+		suite->duration_ns = duration_ns;
+	for (size_t i = 0; i < suite->condition_count; i++) {
+		struct condition_spec *spec = &suite->conditions[i];
+		int64_t more = duration_ns - spec->duration_ns;
+
+		if (!spec->duration_ns)
+			continue;
+		spec->duration_ns = duration_ns;
+		spec->expect_ns = spec->expect_ns + more > 0 ? spec->expect_ns + more : duration_ns;
+		if (more > 0)
+			spec->timeout_ns += 5 * more;
+	}
+	settle_text(arena, suite);
+}
