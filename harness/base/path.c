@@ -15,7 +15,7 @@ char *path_join(const char *base, const char *path)
 		return xasprintf("%s/%s", home, path + 2);
 	if (path[0] == '/' || !base || !base[0] || strcmp(base, ".") == 0)
 		return xstrdup(path);
-	return xasprintf("%s/%s", base, path);
+	return xasprintf("%s%s%s", base, str_ends(base, "/") ? "" : "/", path);
 }
 
 char *path_dir(const char *path)

@@ -183,7 +183,11 @@ static int set_choice(const struct opt_ctx *ctx KB_UNUSED, const struct opt *row
 
 static int run_check(opt_check_fn *check, const char *text, struct err *err)
 {
-	return check && check(text, err) ? err_wrap(err, "'%.60s'", text) : 0;
+	struct err what = ERR_INIT;
+
+	if (check && check(text, &what))
+		return err_set(err, ERR_USAGE, "'%.60s' %s", text, what.text);
+	return 0;
 }
 
 static const char *text_of(const struct opt_ctx *ctx, const struct opt *row, const char *text)

@@ -100,8 +100,16 @@ static void read_list(
 		return;
 	list = arena_alloc(ctx->arena, (node->count + 1) * sizeof(*list));
 	for (size_t i = 0; i < node->count; i++) {
-		const char *text = opt_node_text(ctx, node->items[i], row->name);
+		const char *text;
 
+		if (node->items[i]->kind == YNODE_MAP) {
+			opt_node_error(ctx, node->items[i],
+				"%s: a mapping stands where text is wanted; text with braces needs "
+				"quotes, such as \"{workers}\"",
+				row->name);
+			continue;
+		}
+		text = opt_node_text(ctx, node->items[i], row->name);
 		if (!text || !opt_node_check(ctx, node->items[i], row->name, text, row->check))
 			continue;
 		list[count++] = row->type == OPT_PATHS ? opt_path(ctx, text) : text;
