@@ -70,7 +70,7 @@ $(B)/agent/%.o: %.c | $(B)/version.h
 	$(Q)$(CC) $(BASE_FLAGS) -c $< -o $@
 
 $(B)/kbracket-agent: $(AGENT_OBJ)
-	$(Q)$(CC) $(BASE_FLAGS) -static $^ -ljansson -o $@
+	$(Q)$(CC) $(BASE_FLAGS) -static $^ -ljansson -lm -o $@
 
 $(B)/suites/%: suites/native/%.c $(wildcard suites/native/native.[ch])
 	@mkdir -p $(@D)

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef KB_AGENT_ROOM_H
+#define KB_AGENT_ROOM_H
+
+#include "base/base.h"
+
+#include "base/err.h"
+
+#include "agent/place.h"
+#include "agent/spec.h"
+
+/*
+ * Where a run's files are while it lasts. stdout and stderr go straight to files, in a tmpfs of
+ * limited size where we may mount one (in a mount namespace of our own, so that it vanishes with
+ * us); elsewhere the size of files is limited instead.
+ */
+struct room {
+	const struct place *place;
+	char *cwd;
+	int out_fd, err_fd;
+	int64_t limit_bytes;	/* of each stream */
+	int64_t max_file_bytes; /* for RLIMIT_FSIZE; 0 with a tmpfs */
+	bool tmpfs, own_work, work_tmpfs;
+};
+
+KB_MUST_CHECK int room_open(
+	struct room *room, const struct place *place, const struct run_spec *spec, struct err *err);
+
+/* After the run: cuts the outputs to the limit, moves them to the run's folder, synced, and tells
+ * whether the limit was reached. */
+KB_MUST_CHECK int room_keep_outputs(struct room *room, bool *output_limit, struct err *err);
+
+/* Unmounts, removes the program's folder, closes. */
+void room_release(struct room *room);
+
+#endif
