@@ -105,7 +105,7 @@ static int not_found(struct store *store, const char *name, struct err *err)
 			name, near);
 	else
 		err_set(err, ERR_NOT_FOUND,
-			"there is no experiment '%s'; `kbracket status` lists them", name);
+			"there is no experiment '%s'; `kbracket show` lists them", name);
 	free(near);
 	return ERR_NOT_FOUND;
 }

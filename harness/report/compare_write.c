@@ -17,7 +17,7 @@ static void write_cell(const struct layout *layout, struct table *table, size_t 
 	struct str effect = STR_INIT, word = STR_INIT;
 
 	form_effect(layout, &effect, verdict);
-	form_verdict(&word, verdict);
+	form_verdict(&word, verdict, 0);
 	table_piece(table, column, COLOUR_NONE, true, "%s", str_text(&effect));
 	table_piece(table, column, form_word_colour(verdict->word), false, "%s", str_text(&word));
 	str_release(&effect);
@@ -70,7 +70,7 @@ static void write_group(
 			write_row(layout, table, &compare->rows[i]);
 	str_addf(&title, "%s against %s on %s", head->variant, head->against, head->machine);
 	str_add_char(out, '\n');
-	layout_paragraph(layout, out, 2, str_text(&title));
+	layout_paragraph(layout, out, 0, 2, str_text(&title));
 	table_write(table, out);
 	table_free(table);
 	str_release(&title);
@@ -95,7 +95,7 @@ void compare_write_text(const struct compare *compare, const struct layout *layo
 	str_add(&text,
 		". Effects are compared, each against its own baseline boots; levels are not: "
 		"they were taken at different times.");
-	layout_paragraph(layout, out, 2, str_text(&text));
+	layout_paragraph(layout, out, 0, 2, str_text(&text));
 	for (size_t i = 0; i < compare->count; i++)
 		write_group(compare, layout, i, out);
 	str_reset(&text);
@@ -105,9 +105,9 @@ void compare_write_text(const struct compare *compare, const struct layout *layo
 		str_add(&text, " Nothing is comparable: that takes the same machine, condition, "
 			       "metric, variant and baseline by name.");
 	str_add_char(out, '\n');
-	layout_paragraph(layout, out, 2, str_text(&text));
+	layout_paragraph(layout, out, 0, 2, str_text(&text));
 	for (size_t i = 0; i < compare->note_count; i++)
-		layout_paragraph(layout, out, 2, compare->notes[i].text);
+		layout_paragraph(layout, out, 0, 2, compare->notes[i].text);
 	str_release(&text);
 }
 

@@ -77,22 +77,23 @@ size_t layout_line_end(const char *text, size_t columns)
 	return cut ? cut : fit;
 }
 
-void layout_paragraph(const struct layout *layout, struct str *out, int indent, const char *text)
+void layout_paragraph(
+	const struct layout *layout, struct str *out, int first, int rest, const char *text)
 {
 	struct str safe = STR_INIT;
-	const char *rest;
-	int before = 0;
+	const char *left;
+	int before = first;
 
 	layout_add_safe(layout, &safe, text);
-	rest = str_text(&safe);
+	left = str_text(&safe);
 	do {
-		size_t used = layout_line_end(rest, (size_t)(layout->columns - before));
+		size_t used = layout_line_end(left, (size_t)(layout->columns - before));
 
-		str_addf(out, "%*s%.*s\n", before, "", (int)used, rest);
-		rest += used;
-		rest += strspn(rest, " ");
-		before = indent;
-	} while (*rest);
+		str_addf(out, "%*s%.*s\n", before, "", (int)used, left);
+		left += used;
+		left += strspn(left, " ");
+		before = rest;
+	} while (*left);
 	str_release(&safe);
 }
 
@@ -108,9 +109,8 @@ void layout_ends(const struct layout *layout, struct str *out, const char *left,
 		layout_add_coloured(layout, out, COLOUR_TITLE, str_text(&l));
 		str_addf(out, "%*s%s\n", layout->columns - used, "", str_text(&r));
 	} else {
-		layout_paragraph(layout, out, 2, left);
-		str_add(out, "  ");
-		layout_paragraph(layout, out, 2, right);
+		layout_paragraph(layout, out, 0, 2, left);
+		layout_paragraph(layout, out, 2, 2, right);
 	}
 	str_release(&l);
 	str_release(&r);

@@ -35,8 +35,10 @@ size_t layout_columns_bytes(const char *text, size_t columns);
 size_t layout_line_end(const char *text, size_t columns);
 
 /* Appends a paragraph and a newline. It breaks at blanks, inside a word only when that alone is
- * wider than a line. Lines after the first begin with `indent` blanks. The text is made safe. */
-void layout_paragraph(const struct layout *layout, struct str *out, int indent, const char *text);
+ * wider than a line. The first line begins with `first` blanks, the others with `rest`. The text is
+ * made safe. */
+void layout_paragraph(
+	const struct layout *layout, struct str *out, int first, int rest, const char *text);
 /* `left` at the start and `right` at the end of one line; on two when both do not fit. Both are
  * made safe. */
 void layout_ends(const struct layout *layout, struct str *out, const char *left, const char *right);

@@ -5,6 +5,9 @@
 
 #include "report/report_form.h"
 
+/* A longer reason goes to a footnote. */
+enum { REASON_BESIDE_MAX = 24 };
+
 void form_effect(const struct layout *layout, struct str *out, const struct store_verdict *verdict)
 {
 	double effect = report_pct(verdict->effect);
@@ -76,12 +79,26 @@ enum colour form_word_colour(enum verdict_word word)
 	BUG("no such verdict: %d", (int)word);
 }
 
-void form_verdict(struct str *out, const struct store_verdict *verdict)
+static bool asks_for_boots(const struct store_verdict *verdict)
+{
+	return verdict->word == VERDICT_INCONCLUSIVE && verdict->further_boots > 0;
+}
+
+bool form_needs_footnote(const struct store_verdict *verdict)
+{
+	bool beside = verdict->word >= VERDICT_INCONCLUSIVE && !asks_for_boots(verdict);
+
+	return *verdict->reason && !(beside && strlen(verdict->reason) <= REASON_BESIDE_MAX);
+}
+
+void form_verdict(struct str *out, const struct store_verdict *verdict, int mark)
 {
 	str_add(out, form_word(verdict->word));
-	if (verdict->word == VERDICT_INCONCLUSIVE && verdict->further_boots > 0)
+	if (asks_for_boots(verdict))
 		str_addf(out, ": %lld more boot%s", (long long)verdict->further_boots,
 			verdict->further_boots == 1 ? "" : "s");
-	else if (verdict->word >= VERDICT_INCONCLUSIVE && *verdict->reason)
+	else if (*verdict->reason && !form_needs_footnote(verdict))
 		str_addf(out, ": %s", verdict->reason);
+	if (mark > 0)
+		str_addf(out, " [%d]", mark);
 }

@@ -16,8 +16,11 @@ void form_value(struct str *out, double value);
 /* REGRESSED in capitals; improved, equivalent, inconclusive, invalid. */
 const char *form_word(enum verdict_word word);
 enum colour form_word_colour(enum verdict_word word);
-/* "REGRESSED", "inconclusive: 5 more boots", "invalid: reason". */
-void form_verdict(struct str *out, const struct store_verdict *verdict);
+/* "REGRESSED", "inconclusive: 5 more boots", "invalid: reason" when the reason is short. mark > 0
+ * is the footnote that tells it: "REGRESSED [1]". */
+void form_verdict(struct str *out, const struct store_verdict *verdict, int mark);
+/* True when the reason of a verdict has to go to a footnote. */
+bool form_needs_footnote(const struct store_verdict *verdict);
 
 /* What moved and by how much: at most three lines. */
 void report_headline(const struct report *report, const struct layout *layout, struct str *out);

@@ -42,8 +42,7 @@ void form_machine(struct str *out, const struct store_machine *machine)
 
 static void item(const struct layout *layout, struct str *out, const struct str *text)
 {
-	str_add(out, "  ");
-	layout_paragraph(layout, out, 6, str_text(text));
+	layout_paragraph(layout, out, 2, 6, str_text(text));
 }
 
 static void write_variant(
@@ -133,10 +132,12 @@ static void write_commands(
 
 void report_reproduce(const struct report *report, const struct layout *layout, struct str *out)
 {
+	const struct store_experiment *head = &report->view.head;
+
 	str_add_char(out, '\n');
 	layout_add_coloured(layout, out, COLOUR_TITLE, "Reproduce");
 	str_add_char(out, '\n');
-	for (size_t v = 0; v < report->view.variant_count; v++)
+	for (size_t v = 0; v < report->view.variant_count && head->kind != KIND_IMPORT; v++)
 		write_variant(layout, out, &report->view.variants[v]);
 	for (size_t m = 0; m < report->view.machine_count; m++)
 		write_machine(layout, out, &report->view.machines[m]);

@@ -5,6 +5,38 @@
 
 #include "report/report_form.h"
 
+/* Reasons that are too long for a table, numbered in the order of their first use. */
+struct feet {
+	const char **texts;
+	int count;
+	size_t capacity;
+};
+
+/* The number of the footnote that tells why; 0: none is needed. */
+static int footnote(struct feet *feet, const struct store_verdict *verdict)
+{
+	if (!form_needs_footnote(verdict))
+		return 0;
+	for (int i = 0; i < feet->count; i++)
+		if (strcmp(feet->texts[i], verdict->reason) == 0)
+			return i + 1;
+	GROW(feet->texts, (size_t)feet->count, feet->capacity);
+	feet->texts[feet->count++] = verdict->reason;
+	return feet->count;
+}
+
+static void write_feet(const struct layout *layout, const struct feet *feet, struct str *out)
+{
+	if (feet->count)
+		str_add_char(out, '\n');
+	for (int i = 0; i < feet->count; i++) {
+		char *text = xasprintf("[%d] %s", i + 1, feet->texts[i]);
+
+		layout_paragraph(layout, out, 0, 4, text);
+		free(text);
+	}
+}
+
 static void write_header(const struct report *report, const struct layout *layout, struct str *out)
 {
 	const struct store_view *view = &report->view;
@@ -19,7 +51,7 @@ static void write_header(const struct report *report, const struct layout *layou
 			str_addf(&text, " (%s)", str_text(&machine));
 	}
 	str_addf(&text, ", %s", view->head.design);
-	layout_paragraph(layout, out, 10, str_text(&text));
+	layout_paragraph(layout, out, 0, 10, str_text(&text));
 	str_release(&text);
 	str_release(&machine);
 }
@@ -32,6 +64,14 @@ static const char *condition_rest(const struct store_condition *condition)
 	if (strncmp(condition->name, condition->suite, suite) == 0 && condition->name[suite])
 		return condition->name + suite + 1;
 	return condition->name;
+}
+
+/* True when the condition's own name begins with the number of workers. */
+static bool names_workers(const struct store_condition *condition)
+{
+	char *end;
+
+	return strtoll(condition_rest(condition), &end, 10) == condition->workers && end;
 }
 
 /* "3 (31.25%)", "37.5% in effect", "6 tasks" */
@@ -47,10 +87,10 @@ static void write_head_cell(struct table *table, size_t c, const struct report_c
 	if (condition->saturation_pct > 0 &&
 		fabs(condition->effective_pct - condition->saturation_pct) > 0.005)
 		table_piece(
-			table, c, COLOUR_NONE, false, "really %.4g%%", condition->effective_pct);
+			table, c, COLOUR_NONE, false, "%.4g%% in effect", condition->effective_pct);
 	if (condition->tasks > 0 && condition->tasks != condition->workers)
 		table_piece(table, c, COLOUR_NONE, true, "%lld tasks", (long long)condition->tasks);
-	if (!(condition->saturation_pct > 0) && condition->workers > 0)
+	if (!(condition->saturation_pct > 0) && condition->workers > 0 && !names_workers(condition))
 		table_piece(
 			table, c, COLOUR_NONE, true, "%lld workers", (long long)condition->workers);
 }
@@ -110,7 +150,7 @@ static int64_t usual_boots(const struct report_block *block, size_t variant)
 }
 
 static void write_variant_row(const struct report *report, const struct layout *layout,
-	const struct report_block *block, size_t v, struct table *table)
+	const struct report_block *block, size_t v, struct feet *feet, struct table *table)
 {
 	int64_t boots = usual_boots(block, v);
 
@@ -124,7 +164,7 @@ static void write_variant_row(const struct report *report, const struct layout *
 			continue;
 		}
 		form_effect(layout, &effect, verdict);
-		form_verdict(&word, verdict);
+		form_verdict(&word, verdict, footnote(feet, verdict));
 		table_piece(table, c, COLOUR_NONE, true, "%s", str_text(&effect));
 		table_piece(
 			table, c, form_word_colour(verdict->word), false, "%s", str_text(&word));
@@ -159,7 +199,7 @@ static void write_drift_row(const struct report *report, const struct report_blo
 }
 
 static void write_block(const struct report *report, const struct layout *layout,
-	const struct report_block *block, struct str *out)
+	const struct report_block *block, struct feet *feet, struct str *out)
 {
 	const struct store_view *view = &report->view;
 	struct table *table = table_new(layout, block->count);
@@ -179,7 +219,7 @@ static void write_block(const struct report *report, const struct layout *layout
 		write_base_row(report, block, &view->variants[b], table);
 		for (size_t v = 0; v < view->variant_count; v++)
 			if (view->variants[v].against == &view->variants[b])
-				write_variant_row(report, layout, block, v, table);
+				write_variant_row(report, layout, block, v, feet, table);
 		write_drift_row(report, block, &view->variants[b], table);
 	}
 	table_write(table, out);
@@ -211,8 +251,7 @@ static void write_notes(const struct report *report, const struct layout *layout
 				str_add_char(out, '\n');
 			}
 			titled = true;
-			str_add(out, "  ");
-			layout_paragraph(layout, out, 4, report->notes[n].text);
+			layout_paragraph(layout, out, 2, 4, report->notes[n].text);
 		}
 	}
 }
@@ -237,13 +276,24 @@ static void write_legend(const struct report *report, const struct layout *layou
 		str_addf(&text, " q over %lld comparison%s per variant (Benjamini-Hochberg).",
 			(long long)family, family == 1 ? "" : "s");
 	str_add_char(out, '\n');
-	layout_paragraph(layout, out, 0, str_text(&text));
+	layout_paragraph(layout, out, 0, 0, str_text(&text));
 	str_release(&text);
+}
+
+static void write_machine_title(
+	const struct layout *layout, const struct store_machine *machine, struct str *out)
+{
+	char *title = xasprintf("== %s", machine->name);
+
+	str_add_char(out, '\n');
+	layout_paragraph(layout, out, 0, 3, title);
+	free(title);
 }
 
 void report_write_text(const struct report *report, const struct layout *layout, struct str *out)
 {
 	const struct store_machine *machine = NULL;
+	struct feet feet = {NULL, 0, 0};
 
 	write_header(report, layout, out);
 	str_add_char(out, '\n');
@@ -251,12 +301,13 @@ void report_write_text(const struct report *report, const struct layout *layout,
 	for (size_t b = 0; b < report->block_count; b++) {
 		if (report->view.machine_count > 1 && report->blocks[b].machine != machine) {
 			machine = report->blocks[b].machine;
-			str_add(out, "\n== ");
-			layout_paragraph(layout, out, 3, machine->name);
+			write_machine_title(layout, machine, out);
 		}
-		write_block(report, layout, &report->blocks[b], out);
+		write_block(report, layout, &report->blocks[b], &feet, out);
 	}
+	write_feet(layout, &feet, out);
 	write_legend(report, layout, out);
 	write_notes(report, layout, out);
 	report_reproduce(report, layout, out);
+	free(feet.texts);
 }
