@@ -22,11 +22,12 @@ const char *compress_format_name(enum compress_format format);
 enum compress_format compress_detect(const void *bytes, size_t len);
 
 /* Decompresses one stream at the start of bytes; what follows its end is ignored (kernel images
- * append a length). More than max_bytes of output is ERR_INVALID, as is a damaged stream. */
+ * append a length). More than max_bytes of output is ERR_INVALID, as is a damaged or cut stream.
+ * COMPRESS_NONE copies. *out is replaced on success. */
 KB_MUST_CHECK int compress_unpack(enum compress_format format, const void *bytes, size_t len,
 	size_t max_bytes, struct str *out, struct err *err);
 
-/* Packs as zstd, level 6: raw output in the results folder. */
+/* Packs as zstd, level 6, with a checksum: raw output in the results folder. *out is replaced. */
 void compress_pack_zstd(const void *bytes, size_t len, struct str *out);
 
 #endif

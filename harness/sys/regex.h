@@ -6,7 +6,8 @@
 
 #include "base/err.h"
 
-/* PCRE2 with bounds on matching effort, multi-line (^ and $ match at line ends), bytes not UTF. */
+/* PCRE2 with bounds on matching effort, multi-line (^ and $ match at line ends), bytes not UTF. A
+ * regex is not for use by two threads at once. */
 struct regex;
 
 /* Compiles a pattern. ERR_USAGE tells what is wrong and at which offset. Freed by regex_free. */
@@ -14,6 +15,8 @@ KB_MUST_CHECK int regex_compile(const char *pattern, struct regex **out, struct 
 void regex_free(struct regex *regex);
 /* Number of capturing groups. */
 int regex_groups(const struct regex *regex);
+/* Number of the group (?<name>...), -1 when there is none. */
+int regex_group_number(const struct regex *regex, const char *name);
 
 struct regex_span {
 	size_t start, end; /* start == end == SIZE_MAX when the group took no part */
