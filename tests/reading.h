@@ -37,8 +37,14 @@ static inline const char *messages(struct arena *arena, struct diag *diag)
 	return kept;
 }
 
-/* Message after message must begin with "test.yaml:LINE:COLUMN: " and hold the words, in order. */
-#define assert_messages(arena, diag, expected) \
-	assert_string_equal(messages((arena), (diag)), (expected))
+/* All of them, shown whole when they differ: cmocka cuts long texts. */
+#define assert_messages(arena, diag, expected)                                    \
+	do {                                                                      \
+		const char *seen_ = messages((arena), (diag));                    \
+                                                                                  \
+		if (strcmp(seen_, (expected)) != 0)                               \
+			fprintf(stderr, "%s--- expected\n%s", seen_, (expected)); \
+		assert_string_equal(seen_, (expected));                           \
+	} while (0)
 
 #endif

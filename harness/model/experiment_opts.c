@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include "sys/json_put.h"
 #include "model/experiment_file.h"
 #include "model/name.h"
 
@@ -63,7 +64,7 @@ static json_t *order_json(const struct opt *row KB_UNUSED, const void *base)
 		return json_text(order_names[design->order]);
 	list = json_array();
 	for (const char *const *name = design->explicit_order; *name; name++)
-		(void)json_array_append_new(list, json_text(*name)); /* only without memory */
+		json_push(list, json_text(*name));
 	return list;
 }
 
@@ -87,8 +88,7 @@ static json_t *machines_json(const struct opt *row KB_UNUSED, const void *base)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < e->machine_count; i++)
-		(void)json_array_append_new(
-			list, machine_json(&e->machines[i])); /* only without memory */
+		json_push(list, machine_json(&e->machines[i]));
 	return list;
 }
 
@@ -98,8 +98,7 @@ static json_t *suites_json(const struct opt *row KB_UNUSED, const void *base)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < e->suite_count; i++)
-		(void)json_array_append_new(
-			list, suite_json(&e->suites[i])); /* only without memory */
+		json_push(list, suite_json(&e->suites[i]));
 	return list;
 }
 

@@ -2,6 +2,7 @@
 #include "base/base.h"
 
 #include "base/strv.h"
+#include "sys/json_put.h"
 #include "model/machine.h"
 #include "model/name.h"
 #include "model/template.h"
@@ -64,7 +65,7 @@ const struct opt qemu_opts[] = {
 		.help = "virtual CPUs"},
 	{"llcs", OPT_INT, QEMU(llcs), .def = "1", .min = 1, .max = 256,
 		.help = "last-level-cache domains that the CPUs are split into"},
-	{"memory", OPT_BYTES, QEMU(memory_bytes), .def = "2G", .min = 128 << 20, .max = 16e12,
+	{"memory", OPT_BYTES, QEMU(memory_bytes), .def = "2G", .min = 128 << 20, .max = 0x1p44,
 		.help = "memory of the guest"},
 	{"accel", OPT_CHOICE, QEMU(accel), .def = "auto", .choices = accel_names,
 		.help = "KVM, emulation, or whichever works"},
@@ -152,7 +153,7 @@ static json_t *connect_json(const struct opt *row KB_UNUSED, const void *base)
 	if (machine->kind == MACHINE_LOCAL)
 		return json_text("local");
 	map = json_object();
-	(void)json_object_set_new(map, kind_names[machine->kind], /* fails only without memory */
+	json_put(map, kind_names[machine->kind],
 		machine->kind == MACHINE_SSH ? json_text(machine->ssh)
 					     : opt_json(qemu_opts, &machine->qemu));
 	return map;

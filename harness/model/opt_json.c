@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/num.h"
+#include "sys/json_put.h"
 #include "model/opt.h"
 #include "model/pair.h"
 
@@ -118,8 +119,7 @@ static json_t *json_list(const struct opt *row, const void *base)
 		return NULL;
 	list = json_array();
 	for (; *items; items++)
-		(void)json_array_append_new(
-			list, json_text(*items)); /* fails only without memory */
+		json_push(list, json_text(*items));
 	return list;
 }
 
@@ -133,7 +133,7 @@ static json_t *json_pcts(const struct opt *row, const void *base)
 		struct str s = STR_INIT;
 
 		opt_add_pct(&s, items[i]);
-		(void)json_array_append_new(list, take_text(&s)); /* fails only without memory */
+		json_push(list, take_text(&s));
 	}
 	return list;
 }
@@ -147,8 +147,7 @@ static json_t *json_pairs(const struct opt *row, const void *base)
 		return NULL;
 	map = json_object();
 	for (size_t i = 0; i < pairs->count; i++)
-		(void)json_object_set_new(/* fails only without memory */
-			map, pairs->items[i].key, json_text(pairs->items[i].value));
+		json_put(map, pairs->items[i].key, json_text(pairs->items[i].value));
 	return map;
 }
 
@@ -213,7 +212,7 @@ json_t *opt_json(const struct opt *rows, const void *base)
 		json_t *value = opt_json_value(rows, base);
 
 		if (value)
-			(void)json_object_set_new(map, rows->name, value); /* only without memory */
+			json_put(map, rows->name, value);
 	}
 	return map;
 }

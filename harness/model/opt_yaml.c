@@ -68,7 +68,7 @@ bool opt_node_check(const struct opt_ctx *ctx, const struct ynode *node, const c
 static bool count_fits(const struct opt_ctx *ctx, const struct opt *row, const struct ynode *node)
 {
 	size_t max = row->max > 0 && row->type != OPT_PCTS ? (size_t)row->max : ITEMS_MAX;
-	size_t min = row->type != OPT_PCTS ? (size_t)row->min : 0;
+	size_t min = row->type != OPT_PCTS ? (size_t)row->min : 1;
 
 	if (node->count > max)
 		opt_node_error(ctx, node, "%s has %zu items; at most %zu are allowed", row->name,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include "sys/json_put.h"
+#include "sys/regex.h"
 #include "model/name.h"
 #include "model/suite_file.h"
-#include "sys/regex.h"
 
 /* What a suite's file may say: the tables, the rules for single words, and writing it back. */
 
@@ -115,8 +116,8 @@ static json_t *conditions_json(const struct opt *row, const void *base)
 	json_t *map = json_object();
 
 	for (size_t i = 0; i < suite->condition_count; i++)
-		(void)json_object_set_new(map, suite->conditions[i].name, /* only without memory */
-			opt_json(row->rows, &suite->conditions[i]));
+		json_put(
+			map, suite->conditions[i].name, opt_json(row->rows, &suite->conditions[i]));
 	return map;
 }
 
@@ -126,8 +127,7 @@ static json_t *metrics_json(const struct opt *row, const void *base)
 	json_t *map = json_object();
 
 	for (size_t i = 0; i < suite->metric_count; i++)
-		(void)json_object_set_new(map, suite->metrics[i].name, /* only without memory */
-			opt_json(row->rows, &suite->metrics[i]));
+		json_put(map, suite->metrics[i].name, opt_json(row->rows, &suite->metrics[i]));
 	return map;
 }
 
@@ -140,8 +140,7 @@ static json_t *echoes_json(const struct opt *row, const void *base)
 		return NULL;
 	list = json_array();
 	for (size_t i = 0; i < suite->echo_count; i++)
-		(void)json_array_append_new(/* only without memory */
-			list, opt_json(row->rows, &suite->echoes[i]));
+		json_push(list, opt_json(row->rows, &suite->echoes[i]));
 	return list;
 }
 

@@ -14,6 +14,7 @@ struct draft {
 	const struct ynode *own;  /* as written */
 	const struct ynode *full; /* with what like: and the file add */
 	bool entered;
+	bool broken; /* like: leads nowhere; told already */
 };
 
 struct reading {
@@ -80,21 +81,25 @@ static const struct ynode *complete(const struct reading *reading, struct draft 
 	else if (parent)
 		base = complete(reading, parent);
 	draft->entered = false;
+	draft->broken = like && (!parent || base == reading->shared || parent->broken);
 	draft->full = opt_node_merge(reading->ctx.arena, variant_opts, base, draft->own);
 	return draft->full;
 }
 
-/* Resolves paths of a list and tells of files that do not exist. */
+/* Tells of a file that does not exist. */
+static void check_file(const struct reading *reading, const struct ynode *node, const char *key)
+{
+	if (!file_exists(opt_path(&reading->ctx, node->text)))
+		opt_node_error(&reading->ctx, node, "%s: there is no file %.200s", key,
+			opt_file_beside(reading->ctx.arena, node->file, node->text));
+}
+
 static void check_files(const struct reading *reading, const struct ynode *list, const char *key)
 {
-	for (size_t i = 0; list && list->kind == YNODE_SEQ && i < list->count; i++) {
-		const struct ynode *item = list->items[i];
-
-		if (item->kind == YNODE_SCALAR && !str_starts(item->text, "lore:") &&
-			!file_exists(opt_path(&reading->ctx, item->text)))
-			opt_node_error(&reading->ctx, item, "%s: there is no file %.200s", key,
-				opt_file_beside(reading->ctx.arena, item->file, item->text));
-	}
+	for (size_t i = 0; list && list->kind == YNODE_SEQ && i < list->count; i++)
+		if (list->items[i]->kind == YNODE_SCALAR &&
+			!str_starts(list->items[i]->text, "lore:"))
+			check_file(reading, list->items[i], key);
 }
 
 static void resolve_patches(const struct reading *reading, struct variant *variant)
@@ -127,9 +132,8 @@ static void check_prebuilt(
 		opt_node_error(&reading->ctx, node, "prebuilt wants either image or package");
 	if (variant->prebuilt.package && variant->prebuilt.modules)
 		opt_node_error(&reading->ctx, node, "a package brings its own modules");
-	if (variant->prebuilt.image && !file_exists(variant->prebuilt.image))
-		opt_node_error(&reading->ctx, ynode_get(node, "image"),
-			"image: there is no file %.200s", variant->prebuilt.image);
+	if (variant->prebuilt.image)
+		check_file(reading, ynode_get(node, "image"), "image");
 }
 
 static void check_built(
@@ -137,6 +141,8 @@ static void check_built(
 {
 	const struct ynode *config = ynode_get(draft->full, "config");
 
+	if (!ynode_get(draft->full, "ref") && draft->broken)
+		return;
 	if (!ynode_get(draft->full, "ref"))
 		opt_node_error(&reading->ctx, draft->own,
 			"variant '%s' has neither ref nor prebuilt", variant->name);
@@ -147,11 +153,8 @@ static void check_built(
 			variant->name);
 	check_files(reading, ynode_get(draft->full, "patches"), "patches");
 	check_files(reading, ynode_get(config, "fragments"), "fragments");
-	if (strchr(variant->config.base, '/') &&
-		!file_exists(opt_path(&reading->ctx, variant->config.base)))
-		opt_node_error(&reading->ctx, ynode_get(config, "base"),
-			"base: there is no file %.200s",
-			opt_path(&reading->ctx, variant->config.base));
+	if (strchr(variant->config.base, '/'))
+		check_file(reading, ynode_get(config, "base"), "base");
 }
 
 static void read_variant(

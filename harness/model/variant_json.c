@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include "sys/json_put.h"
 #include "model/variant.h"
 
 /* Variants as data: found by name, compared, written out. */
@@ -64,8 +65,8 @@ json_t *kernels_json(const struct variant *variants, size_t count)
 
 		/* already merged in */
 		(void)json_object_del(object, "like");
-		(void)json_object_set_new(map, variants[i].name, object); /* only without memory */
+		json_put(map, variants[i].name, object);
 	}
-	(void)json_object_set_new(file, "variants", map);
+	json_put(file, "variants", map);
 	return file;
 }
