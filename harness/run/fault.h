@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef KB_RUN_FAULT_H
+#define KB_RUN_FAULT_H
+
+#include "base/base.h"
+
+/*
+ * Named points at which tests let kbracket die as by kill -9: KB_FAULT=NAME, or NAME:COUNT for the
+ * COUNT-th time the point is reached. Only in builds with -DKB_FAULT_POINTS; elsewhere nothing is
+ * compiled in.
+ */
+#ifdef KB_FAULT_POINTS
+void fault_point(const char *name);
+#else
+static inline void fault_point(const char *name KB_UNUSED)
+{
+}
+#endif
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include <math.h>
+#include <stdarg.h>
+
+#include "base/clock.h"
+#include "model/validity.h"
+#include "run/watch.h"
+
+/*
+ * Above these a run is flagged. /proc/stat counts in ticks of 10 ms, and the kernel's bookkeeping
+ * of a program's CPU time differs from it by a few per cent, hence the allowances.
+ */
+static const struct {
+	double busy_before_cpus; /* mean number of CPUs that others used before the start */
+	double busy_before_s;	 /* and this much CPU time in all */
+	double busy_share;	 /* others' CPU time as a part of what all CPUs could give */
+	double busy_own_share;	 /* allowed beside that, of the program's own CPU time */
+	double busy_s;		 /* and beside that */
+	double steal_share;	 /* of what all CPUs could give */
+	double steal_s;
+	double step_s;	   /* between the wall clock and the monotonic clock */
+	double step_share; /* of the wall time: clocks are slewed by 0.05 % at most */
+	double swap_pages;
+} limits = {
+	.busy_before_cpus = 0.5,
+	.busy_before_s = 0.03,
+	.busy_share = 0.05,
+	.busy_own_share = 0.05,
+	.busy_s = 0.05,
+	.steal_share = 0.01,
+	.steal_s = 0.02,
+	.step_s = 0.02,
+	.step_share = 0.001,
+	.swap_pages = 16,
+};
+
+enum { MAX_FLAGS = 32 };
+
+/* One run's look around, while its flags are gathered. */
+struct watch {
+	const json_t *result, *before, *after;
+	const struct watch_run *run;
+	struct watch_boot *boot;
+	struct arena *arena;
+	struct store_flag *flags;
+	size_t count;
+};
+
+static void flag(struct watch *watch, const char *reason, const char *fmt, ...) KB_PRINTF(3, 4);
+
+static void flag(struct watch *watch, const char *reason, const char *fmt, ...)
+{
+	struct str detail = STR_INIT;
+	va_list args;
+
+	if (!validity_find(reason))
+		BUG("'%s' is not in the validity ledger", reason);
+	if (watch->count == MAX_FLAGS)
+		return;
+	va_start(args, fmt);
+	str_vaddf(&detail, fmt, args);
+	va_end(args);
+	watch->flags[watch->count++] =
+		(struct store_flag){reason, arena_strdup(watch->arena, str_text(&detail))};
+	str_release(&detail);
+}
+
+/* after - before; NaN when either is not known. */
+static double difference(const struct watch *watch, const char *key)
+{
+	int64_t before = json_get_int(watch->before, key, INT64_MIN);
+	int64_t after = json_get_int(watch->after, key, INT64_MIN);
+
+	if (before == INT64_MIN || after == INT64_MIN)
+		return (double)NAN;
+	return (double)after - (double)before;
+}
+
+static double cpu_seconds(const struct watch *watch, const char *key)
+{
+	const json_t *before = json_object_get(watch->before, "cpu");
+	const json_t *after = json_object_get(watch->after, "cpu");
+	int64_t a = json_get_int(before, key, INT64_MIN), b = json_get_int(after, key, INT64_MIN);
+
+	if (a == INT64_MIN || b == INT64_MIN)
+		return (double)NAN;
+	return ((double)b - (double)a) / (double)NS_PER_S;
+}
+
+static double seconds(const json_t *object, const char *key)
+{
+	int64_t ns = json_get_int(object, key, INT64_MIN);
+
+	return ns == INT64_MIN ? (double)NAN : (double)ns / (double)NS_PER_S;
+}
+
+static void watch_length(struct watch *watch)
+{
+	double wall = seconds(watch->result, "wall_ns");
+	double asked = (double)watch->run->duration_ns / (double)NS_PER_S;
+	double off = asked > 0 ? 100 * fabs(wall - asked) / asked : 0;
+
+	if (watch->run->tolerance_pct > 0 && asked > 0 && !(off <= watch->run->tolerance_pct))
+		flag(watch, "short", "ran %.3f s of %.3f s; %.3g %% are allowed", wall, asked,
+			watch->run->tolerance_pct);
+}
+
+static void watch_kernel(struct watch *watch)
+{
+	const json_t *kmsg = json_object_get(watch->result, "kmsg");
+	const json_t *first = json_array_get(json_object_get(kmsg, "warning_lines"), 0);
+	int64_t warnings = json_get_int(kmsg, "warnings", 0);
+	int64_t taint = json_get_int(watch->after, "taint", -1);
+	struct str line = STR_INIT;
+
+	if (warnings > 0) {
+		const char *text = json_string_value(first);
+
+		if (text)
+			str_add_safe(&line, text, strnlen(text, 160));
+		flag(watch, "kernel-warning", "%lld: %s", (long long)warnings, str_text(&line));
+	}
+	if (watch->boot->taint >= 0 && taint >= 0 && (taint & ~watch->boot->taint))
+		flag(watch, "taint", "was %lld, became %lld", (long long)watch->boot->taint,
+			(long long)taint);
+	str_release(&line);
+}
+
+static void watch_heat(struct watch *watch)
+{
+	double core = difference(watch, "throttle_core");
+	double package = difference(watch, "throttle_package");
+
+	if (core > 0 || package > 0)
+		flag(watch, "throttled", "%.0f core and %.0f package events", core > 0 ? core : 0,
+			package > 0 ? package : 0);
+}
+
+static void watch_cpu_use(struct watch *watch)
+{
+	const json_t *window = json_object_get(watch->result, "window");
+	double wall = seconds(watch->result, "wall_ns"), all = wall * (double)watch->run->cpus;
+	double steal = cpu_seconds(watch, "steal_ns"), busy = cpu_seconds(watch, "busy_ns");
+	double before = seconds(window, "busy_ns"), length = seconds(window, "wall_ns");
+	double own = seconds(watch->result, "cgroup_cpu_ns");
+	double reaped = seconds(watch->result, "user_ns") + seconds(watch->result, "system_ns");
+	double others;
+
+	/* Without a cgroup, only what the program waited for is known. */
+	own = own > reaped || isnan(reaped) ? own : reaped;
+	others = busy - own;
+	if (steal > limits.steal_s && steal > limits.steal_share * all)
+		flag(watch, "steal", "%.3f s, %.2g %% of all CPU time", steal, 100 * steal / all);
+	if (before > limits.busy_before_s && before > limits.busy_before_cpus * length)
+		flag(watch, "busy-before", "%.2f CPUs in the %.0f ms before", before / length,
+			1e3 * length);
+	if (others > limits.busy_share * all + limits.busy_own_share * own + limits.busy_s)
+		flag(watch, "busy", "others used %.3f s of CPU time, the program %.3f s", others,
+			own);
+}
+
+static void watch_clock(struct watch *watch)
+{
+	double step = (difference(watch, "realtime_ns") - difference(watch, "monotonic_ns")) /
+		      (double)NS_PER_S;
+	double wall = seconds(watch->result, "wall_ns");
+
+	if (fabs(step) > limits.step_s + limits.step_share * wall)
+		flag(watch, "clock-step", "by %.3f s", step);
+}
+
+static void watch_memory(struct watch *watch)
+{
+	double in = difference(watch, "swap_in"), out = difference(watch, "swap_out");
+
+	if (in > limits.swap_pages || out > limits.swap_pages)
+		flag(watch, "swapping", "%.0f pages in, %.0f out", in > 0 ? in : 0,
+			out > 0 ? out : 0);
+}
+
+/* Both must be as before the boot's first run. */
+static void watch_text(struct watch *watch, const char *key, const char *reason, const char *first)
+{
+	const char *before = json_get_text(watch->before, key, "");
+	const char *after = json_get_text(watch->after, key, "");
+	const char *other = strcmp(before, first) ? before : after;
+	struct str safe = STR_INIT;
+
+	if (strcmp(other, first)) {
+		str_add_safe(&safe, other, strnlen(other, 100));
+		flag(watch, reason, "was %s, became %s", first[0] ? first : "unknown",
+			safe.len ? safe.text : "unknown");
+	}
+	str_release(&safe);
+}
+
+static void remember(struct watch_boot *boot, const json_t *before)
+{
+	if (boot->cpus_online[0] || boot->governors[0] || boot->taint >= 0)
+		return;
+	(void)snprintf(boot->governors, sizeof(boot->governors), "%s",
+		json_get_text(before, "governors", ""));
+	(void)snprintf(boot->cpus_online, sizeof(boot->cpus_online), "%s",
+		json_get_text(before, "cpus_online", ""));
+	boot->taint = json_get_int(before, "taint", -1);
+}
+
+void watch_flags(const json_t *result, const struct watch_run *run, struct watch_boot *boot,
+	struct arena *arena, struct store_flag **flags, size_t *count)
+{
+	struct watch watch = {
+		.result = result,
+		.before = json_object_get(result, "before"),
+		.after = json_object_get(result, "after"),
+		.run = run,
+		.boot = boot,
+		.arena = arena,
+		.flags = arena_alloc(arena, MAX_FLAGS * sizeof(*watch.flags)),
+	};
+
+	watch_length(&watch);
+	if (!json_is_object(watch.before) || !json_is_object(watch.after)) {
+		flag(&watch, "no-environment", "the agent did not look before and after the run");
+	} else {
+		remember(boot, watch.before);
+		watch_kernel(&watch);
+		watch_heat(&watch);
+		watch_cpu_use(&watch);
+		watch_clock(&watch);
+		watch_memory(&watch);
+		watch_text(&watch, "governors", "governor", boot->governors);
+		watch_text(&watch, "cpus_online", "cpus-changed", boot->cpus_online);
+		/* told once */
+		if (json_get_int(watch.after, "taint", -1) >= 0)
+			boot->taint = json_get_int(watch.after, "taint", -1);
+	}
+	*flags = watch.flags;
+	*count = watch.count;
+}
