@@ -86,7 +86,7 @@ static void make_plan(struct lab *lab)
 		lab->conditions[i] = (struct condition){
 			.suite = &lab->suite,
 			.spec = &lab->specs[i],
-			.name = i ? "fan/wide" : "fan/narrow",
+			.name = arena_printf(&lab->arena, "fan/%s", lab->specs[i].name),
 			.argv = argv,
 			.env = none,
 		};
