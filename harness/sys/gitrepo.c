@@ -163,35 +163,13 @@ static void add_subject(const git_commit *commit, struct str *out)
 	str_add_safe(out, subject ? subject : "", len < 160 ? len : 160);
 }
 
-/* A plain name or id without git_revparse_single, which in libgit2 1.5 leaks at every call. */
-static int find_object(git_object **out, git_repository *git, const char *ref)
-{
-	size_t len = strlen(ref), hex = strspn(ref, "0123456789abcdef");
-	git_reference *found = NULL;
-	git_oid id;
-	int ret;
-
-	if (strpbrk(ref, "^~:@"))
-		return git_revparse_single(out, git, ref);
-	if (hex == len && len == GITREPO_ID_LEN && git_oid_fromstr(&id, ref) == 0)
-		return git_object_lookup(out, git, &id, GIT_OBJECT_ANY);
-	if (git_reference_dwim(&found, git, ref) == 0) {
-		ret = git_reference_peel(out, found, GIT_OBJECT_COMMIT);
-		git_reference_free(found);
-		return ret;
-	}
-	if (hex == len && len >= 4 && len < GITREPO_ID_LEN && git_oid_fromstrn(&id, ref, len) == 0)
-		return git_object_lookup_prefix(out, git, &id, len, GIT_OBJECT_ANY);
-	return git_revparse_single(out, git, ref);
-}
-
 int gitrepo_resolve(struct gitrepo *repo, const char *ref, struct gitid *commit,
 	struct str *subject, struct err *err)
 {
 	git_object *object = NULL, *peeled = NULL;
 	int ret = 0, found;
 
-	found = find_object(&object, repo->git, ref);
+	found = git_revparse_single(&object, repo->git, ref);
 	if (found == GIT_EAMBIGUOUS)
 		ret = err_set(err, ERR_USAGE, "%s: \"%s\" is the start of several ids: write more "
 					      "digits", repo->path, ref);

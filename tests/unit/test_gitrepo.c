@@ -81,7 +81,7 @@ __attribute__((sentinel)) static const char *git(const char *folder, ...)
 	return last;
 }
 
-/* git_revparse_single of libgit2 1.5 leaks what it takes from PCRE2. */
+/* Opening a repository with libgit2 1.5 leaks what it takes from PCRE2 to match names in its config. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
