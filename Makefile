@@ -85,9 +85,12 @@ $(B)/tests/%: tests/system/%.c $(B)/libkb.a
 	$(Q)$(CC) $(FLAGS) -Itests $< $(B)/libkb.a $(LDLIBS) -lcmocka -o $@
 
 # Each fuzz target is replayed over its corpus in make check; `make fuzz` runs it under libFuzzer.
-$(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay.c $(B)/libkb.a
+FUZZ_MAIN ?= tests/fuzz/replay.c
+FUZZ_LINK ?=
+FUZZ_SECONDS ?= 60
+$(B)/fuzz/%: tests/fuzz/%.c $(FUZZ_MAIN) $(B)/libkb.a
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) $(filter %.c,$^) $(B)/libkb.a $(LDLIBS) -o $@
+	$(Q)$(CC) $(FLAGS) $(FUZZ_LINK) $(filter %.c,$^) $(B)/libkb.a $(LDLIBS) -o $@
 
 $(B)/bench/%: bench/%.c $(B)/libkb.a
 	@mkdir -p $(@D)
@@ -107,6 +110,18 @@ run-units:
 
 run-system:
 	@B=$(B) tests/run-tests $(SYSTEM)
+
+run-fuzz-corpus:
+	@B=$(B) tests/run-tests $(FUZZ)
+
+# Looks for new inputs for FUZZ_SECONDS each; needs clang.
+fuzz:
+	@$(MAKE) -s $(patsubst tests/fuzz/%.c,build/libfuzzer/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c)) \
+		B=build/libfuzzer CC=clang OPT=-O1 FUZZ_MAIN= \
+		SANITIZE="-fsanitize=address,undefined,fuzzer-no-link" FUZZ_LINK=-fsanitize=fuzzer
+	@for f in build/libfuzzer/fuzz/fuzz_*; do case $$f in *.d) continue;; esac; \
+		n=$${f##*/fuzz_}; mkdir -p build/libfuzzer/corpus/$$n; \
+		$$f -max_total_time=$(FUZZ_SECONDS) build/libfuzzer/corpus/$$n tests/fuzz/corpus/$$n || exit 1; done
 
 units: $(UNIT)
 	@B=$(B) tests/run-tests $(UNIT)

@@ -6,6 +6,9 @@
 
 #include "report/compare.h"
 #include "report/report_notes.h"
+#include "sys/json.h"
+
+enum { FACTS_MAX_BYTES = 1 << 20 };
 
 /* Where a verdict stands in its report. */
 struct spot {
@@ -83,20 +86,42 @@ static void note(struct compare *compare, struct arena *arena, const char *fmt, 
 	str_release(&text);
 }
 
+/* What of a machine's facts does not depend on the kernel that ran when they were taken. */
+static const char *const hardware[] = {"cpu", "cpus_list", "sockets", "cores", "llc_domains", "smt",
+	"governor", "turbo", "memory_bytes"};
+
+static json_t *facts_of(const struct store_machine *machine)
+{
+	struct err err = ERR_INIT;
+	json_t *facts = NULL;
+
+	if (!*machine->facts ||
+		json_parse(machine->facts, strlen(machine->facts), FACTS_MAX_BYTES, &facts, &err))
+		return NULL;
+	return facts;
+}
+
+static void note_machine(struct compare *compare, struct arena *arena,
+	const struct store_machine *a, const struct store_machine *b)
+{
+	json_t *x = facts_of(a), *y = facts_of(b);
+
+	for (size_t i = 0; x && y && i < ARRAY_SIZE(hardware); i++)
+		if (!json_equal(json_object_get(x, hardware[i]), json_object_get(y, hardware[i])))
+			note(compare, arena, "Machine %s was not the same in both: %s differs.",
+				a->name, hardware[i]);
+	json_decref(x);
+	json_decref(y);
+}
+
 static void note_machines(struct compare *compare, struct arena *arena)
 {
 	const struct store_view *x = &compare->a->view, *y = &compare->b->view;
 
 	for (size_t i = 0; i < x->machine_count; i++)
-		for (size_t j = 0; j < y->machine_count; j++) {
-			const struct store_machine *a = &x->machines[i], *b = &y->machines[j];
-
-			if (same(a->name, b->name) && *a->facts && *b->facts &&
-				!same(a->facts, b->facts))
-				note(compare, arena,
-					"Machine %s was not the same in both: its facts differ.",
-					a->name);
-		}
+		for (size_t j = 0; j < y->machine_count; j++)
+			if (same(x->machines[i].name, y->machines[j].name))
+				note_machine(compare, arena, &x->machines[i], &y->machines[j]);
 }
 
 static void note_kernels(struct compare *compare, struct arena *arena)

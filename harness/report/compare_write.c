@@ -14,13 +14,17 @@ static const char *const words[] = {
 static void write_cell(const struct layout *layout, struct table *table, size_t column,
 	const struct store_verdict *verdict)
 {
-	struct str effect = STR_INIT, word = STR_INIT;
+	struct str effect = STR_INIT, interval = STR_INIT, word = STR_INIT;
 
 	form_effect(layout, &effect, verdict);
+	form_interval(&interval, verdict);
 	form_verdict(&word, verdict, 0);
 	table_piece(table, column, COLOUR_NONE, true, "%s", str_text(&effect));
+	if (interval.len)
+		table_piece(table, column, COLOUR_NONE, true, "%s", str_text(&interval));
 	table_piece(table, column, form_word_colour(verdict->word), false, "%s", str_text(&word));
 	str_release(&effect);
+	str_release(&interval);
 	str_release(&word);
 }
 

@@ -8,24 +8,46 @@
 /* A longer reason goes to a footnote. */
 enum { REASON_BESIDE_MAX = 24 };
 
+/* An effect with its interval in percent. */
+struct effect {
+	double value, low, high, half;
+};
+
+static struct effect effect_of(const struct store_verdict *verdict)
+{
+	struct effect effect = {report_pct(verdict->effect), report_pct(verdict->effect_low),
+		report_pct(verdict->effect_high), (double)NAN};
+
+	effect.half = (effect.high - effect.low) / 2;
+	return effect;
+}
+
+static bool is_lopsided(const struct effect *effect)
+{
+	return fabs(effect->high + effect->low - 2 * effect->value) > 0.1 * effect->half;
+}
+
 void form_effect(const struct layout *layout, struct str *out, const struct store_verdict *verdict)
 {
-	double effect = report_pct(verdict->effect);
-	double low = report_pct(verdict->effect_low), high = report_pct(verdict->effect_high);
-	double half = (high - low) / 2;
-	int digits = fabs(effect) < 10 && !(half >= 10) ? 2 : 1;
+	struct effect effect = effect_of(verdict);
+	int digits = fabs(effect.value) < 10 && !(effect.half >= 10) ? 2 : 1;
 
-	if (isnan(effect)) {
+	if (isnan(effect.value)) {
 		str_add(out, "no effect");
 		return;
 	}
-	str_addf(out, "%+.*f%%", digits, effect);
-	if (isnan(low) || isnan(high))
-		return;
-	if (fabs(high + low - 2 * effect) > 0.1 * half)
-		str_addf(out, " [%+.1f, %+.1f]", low, high);
-	else
-		str_addf(out, " %s%.*f", layout_plus_minus(layout), digits, half);
+	str_addf(out, "%+.*f%%", digits, effect.value);
+	if (!isnan(effect.half) && !is_lopsided(&effect))
+		str_addf(out, " %s%.*f", layout_plus_minus(layout), digits, effect.half);
+}
+
+void form_interval(struct str *out, const struct store_verdict *verdict)
+{
+	struct effect effect = effect_of(verdict);
+	int digits = effect.half < 100 ? 1 : 0;
+
+	if (!isnan(effect.value) && !isnan(effect.half) && is_lopsided(&effect))
+		str_addf(out, "[%+.*f, %+.*f]", digits, effect.low, digits, effect.high);
 }
 
 void form_value(struct str *out, double value)

@@ -8,9 +8,11 @@
 
 /* How numbers and words are written in text forms. */
 
-/* "+71.5% ±0.9", or "+3.10% [-9.2, +17.1]" when the interval is lopsided, "+1.98%" without one,
- * "no effect" when there is none. */
+/* "+71.5% ±0.9"; "+1.98%" when there is no interval or it is too lopsided for a ±; "no effect" when
+ * there is none. */
 void form_effect(const struct layout *layout, struct str *out, const struct store_verdict *verdict);
+/* "[-9.2, +17.1]" when the interval is too lopsided for a ±, else nothing. */
+void form_interval(struct str *out, const struct store_verdict *verdict);
 /* "11.52", "1.112M", "2.3e-05": four significant digits; "-" for NaN. */
 void form_value(struct str *out, double value);
 /* REGRESSED in capitals; improved, equivalent, inconclusive, invalid. */

@@ -6,10 +6,9 @@
 #include "base/utf8.h"
 #include "report/report_form.h"
 
-enum { NAME_SHORT = 18 };
-
 /* The cell of the headline set with the largest effect among those with that word. */
 struct extreme {
+	const struct store_machine *machine; /* NULL: there is only one */
 	const struct report_column *column;
 	const struct store_variant *variant;
 	const struct store_verdict *verdict;
@@ -17,7 +16,8 @@ struct extreme {
 
 static struct extreme find_extreme(const struct report *report, bool any, enum verdict_word word)
 {
-	struct extreme found = {NULL, NULL, NULL};
+	bool several = report->view.machine_count > 1;
+	struct extreme found = {NULL, NULL, NULL, NULL};
 
 	for (size_t b = 0; b < report->block_count; b++)
 		for (size_t c = 0; c < report->blocks[b].count; c++) {
@@ -32,7 +32,8 @@ static struct extreme find_extreme(const struct report *report, bool any, enum v
 				if (!found.verdict ||
 					fabs(verdict->effect) > fabs(found.verdict->effect))
 					found = (struct extreme){
-						column, &report->view.variants[v], verdict};
+						several ? report->blocks[b].machine : NULL, column,
+						&report->view.variants[v], verdict};
 			}
 		}
 	return found;
@@ -55,23 +56,24 @@ static void add_short(
 	str_release(&safe);
 }
 
-/* "proportional in easywave 100%: time +71.5% ±0.9", shorter when that is too long. */
+/* "proportional in easywave 100%, time +71.5% ±0.9", shorter where the line has not the room. */
 static void add_extreme(struct str *out, const struct layout *layout, const struct extreme *extreme)
 {
-	static const struct {
-		size_t name, condition;
-		bool metric;
-	} forms[] = {{200, 200, true}, {200, 200, false}, {NAME_SHORT, NAME_SHORT, false}};
+	static const size_t budgets[] = {200, 200, 40, 24, 18, 12, 8, 6};
 	size_t before = out->len;
 
-	for (size_t f = 0; f < ARRAY_SIZE(forms); f++) {
+	for (size_t i = 0; i < ARRAY_SIZE(budgets); i++) {
 		out->len = before;
-		add_short(out, layout, extreme->variant->name, forms[f].name);
+		add_short(out, layout, extreme->variant->name, budgets[i]);
 		str_add(out, " in ");
-		add_short(out, layout, extreme->column->condition->name, forms[f].condition);
-		if (forms[f].metric) {
+		add_short(out, layout, extreme->column->condition->name, budgets[i]);
+		if (extreme->machine) {
+			str_add(out, " on ");
+			add_short(out, layout, extreme->machine->name, budgets[i]);
+		}
+		if (i == 0) {
 			str_add(out, ", ");
-			add_short(out, layout, extreme->column->metric->name, forms[f].name);
+			add_short(out, layout, extreme->column->metric->name, budgets[i]);
 		}
 		str_add_char(out, ' ');
 		form_effect(layout, out, extreme->verdict);
@@ -80,10 +82,21 @@ static void add_extreme(struct str *out, const struct layout *layout, const stru
 	}
 }
 
+/* One line; on a very narrow terminal more. */
 static void line(const struct layout *layout, struct str *out, enum colour colour, struct str *text)
 {
-	layout_add_coloured(layout, out, colour, str_text(text));
-	str_add_char(out, '\n');
+	const char *left = str_text(text);
+
+	do {
+		size_t used = layout_line_end(left, (size_t)layout->columns);
+		char *part = xstrndup(left, used);
+
+		layout_add_coloured(layout, out, colour, part);
+		str_add_char(out, '\n');
+		free(part);
+		left += used;
+		left += strspn(left, " ");
+	} while (*left);
 	str_release(text);
 }
 
@@ -97,17 +110,17 @@ static int64_t all_words(const struct report *report)
 }
 
 static void moved_line(const struct report *report, const struct layout *layout, struct str *out,
-	enum verdict_word word, enum colour colour)
+	enum verdict_word word, const char *most, enum colour colour)
 {
 	struct extreme extreme = find_extreme(report, false, word);
 	struct str text = STR_INIT;
 
 	if (!report->words[word])
 		return;
-	str_addf(&text, "%s %lld of %lld: ", form_word(word), (long long)report->words[word],
+	str_addf(&text, "%s %lld of %lld", form_word(word), (long long)report->words[word],
 		(long long)all_words(report));
 	if (extreme.verdict) {
-		str_add(&text, report->words[word] == 1 ? "" : "most ");
+		str_addf(&text, "%s: ", report->words[word] == 1 ? "" : most);
 		add_extreme(&text, layout, &extreme);
 	}
 	line(layout, out, colour, &text);
@@ -167,8 +180,8 @@ void report_headline(const struct report *report, const struct layout *layout, s
 		unmoved_lines(report, layout, out);
 		return;
 	}
-	moved_line(report, layout, out, VERDICT_REGRESSED, COLOUR_BAD);
-	moved_line(report, layout, out, VERDICT_IMPROVED, COLOUR_GOOD);
+	moved_line(report, layout, out, VERDICT_REGRESSED, "; worst", COLOUR_BAD);
+	moved_line(report, layout, out, VERDICT_IMPROVED, "; best", COLOUR_GOOD);
 	str_add(&text, "The rest: ");
 	add_rest(report, &text);
 	str_add_char(&text, '.');

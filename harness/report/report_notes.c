@@ -81,7 +81,8 @@ static void note_failed_boots(struct report *report, const struct store_machine 
 		int all = 0, same = 0;
 		bool told = false;
 
-		if (boot->variant->id != variant->id || boot->state != STATE_FAILED)
+		if (boot->variant->id != variant->id || boot->state != STATE_FAILED ||
+			variant->state == STATE_FAILED) /* told with the builds */
 			continue;
 		for (size_t b = 0; b < machine->boot_count; b++) {
 			const struct store_boot *other = &machine->boots[b];

@@ -18,11 +18,11 @@ void form_machine(struct str *out, const struct store_machine *machine)
 	if (!*machine->facts ||
 		json_parse(machine->facts, strlen(machine->facts), FACTS_MAX_BYTES, &facts, &err))
 		return;
-	model = json_get_text(facts, "cpu_model", "");
+	model = json_get_text(json_object_get(facts, "cpu"), "model", "");
 	sockets = json_get_int(facts, "sockets", 0);
 	cores = json_get_int(facts, "cores", 0);
 	threads = json_get_int(facts, "cpus_online", 0);
-	llcs = json_get_int(facts, "llcs", 0);
+	llcs = json_get_int(facts, "llc_domains", 0);
 	memory = json_get_int(facts, "memory_bytes", 0);
 	str_add(out, *model ? model : "CPU not known");
 	if (sockets > 1)

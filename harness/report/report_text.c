@@ -86,8 +86,7 @@ static void write_head_cell(struct table *table, size_t c, const struct report_c
 		table_piece(table, c, COLOUR_NONE, false, "%s", condition_rest(condition));
 	if (condition->saturation_pct > 0 &&
 		fabs(condition->effective_pct - condition->saturation_pct) > 0.005)
-		table_piece(
-			table, c, COLOUR_NONE, false, "%.4g%% in effect", condition->effective_pct);
+		table_piece(table, c, COLOUR_NONE, false, "eff. %.4g%%", condition->effective_pct);
 	if (condition->tasks > 0 && condition->tasks != condition->workers)
 		table_piece(table, c, COLOUR_NONE, true, "%lld tasks", (long long)condition->tasks);
 	if (!(condition->saturation_pct > 0) && condition->workers > 0 && !names_workers(condition))
@@ -157,28 +156,37 @@ static void write_variant_row(const struct report *report, const struct layout *
 	table_row(table, report->view.variants[v].name);
 	for (size_t c = 0; c < block->count; c++) {
 		const struct store_verdict *verdict = block->columns[c].cells[v];
-		struct str effect = STR_INIT, word = STR_INIT;
+		struct str effect = STR_INIT, interval = STR_INIT, word = STR_INIT;
 
 		if (!verdict) {
-			table_piece(table, c, COLOUR_NONE, false, "not measured");
+			table_piece(table, c, COLOUR_NONE, false,
+				report->view.variants[v].state == STATE_FAILED ? "not built"
+									       : "not measured");
 			continue;
 		}
 		form_effect(layout, &effect, verdict);
+		form_interval(&interval, verdict);
 		form_verdict(&word, verdict, footnote(feet, verdict));
 		table_piece(table, c, COLOUR_NONE, true, "%s", str_text(&effect));
+		if (interval.len)
+			table_piece(table, c, COLOUR_NONE, true, "%s", str_text(&interval));
 		table_piece(
 			table, c, form_word_colour(verdict->word), false, "%s", str_text(&word));
-		if (verdict->boots < boots)
+		if (verdict->boots > 0 && verdict->boots < boots)
 			table_piece(table, c, COLOUR_OPEN, false, "%lld boot%s",
 				(long long)verdict->boots, verdict->boots == 1 ? "" : "s");
 		str_release(&effect);
+		str_release(&interval);
 		str_release(&word);
 	}
 }
 
-static void write_drift_row(const struct report *report, const struct report_block *block,
+/* The baseline's own movement, and how much of it the machine's history lets expect. */
+static void write_drift_rows(const struct report *report, const struct report_block *block,
 	const struct store_variant *base, struct table *table)
 {
+	bool expected = false;
+
 	table_row(table, "drift");
 	for (size_t c = 0; c < block->count; c++) {
 		const struct store_verdict *verdict =
@@ -190,10 +198,19 @@ static void write_drift_row(const struct report *report, const struct report_blo
 			continue;
 		}
 		beyond = fabs(verdict->drift) > verdict->drift_expected;
+		expected = expected || !isnan(verdict->drift_expected);
 		table_piece(table, c, beyond ? COLOUR_OPEN : COLOUR_NONE, true, "%.2f%%",
 			100 * verdict->drift);
-		if (!isnan(verdict->drift_expected))
-			table_piece(table, c, COLOUR_NONE, false, "(up to %.1f%% expected)",
+	}
+	if (!expected)
+		return;
+	table_row(table, "  expected");
+	for (size_t c = 0; c < block->count; c++) {
+		const struct store_verdict *verdict =
+			verdict_against(report, &block->columns[c], base);
+
+		if (verdict && !isnan(verdict->drift_expected))
+			table_piece(table, c, COLOUR_NONE, true, "up to %.2f%%",
 				100 * verdict->drift_expected);
 	}
 }
@@ -220,7 +237,7 @@ static void write_block(const struct report *report, const struct layout *layout
 		for (size_t v = 0; v < view->variant_count; v++)
 			if (view->variants[v].against == &view->variants[b])
 				write_variant_row(report, layout, block, v, feet, table);
-		write_drift_row(report, block, &view->variants[b], table);
+		write_drift_rows(report, block, &view->variants[b], table);
 	}
 	table_write(table, out);
 	table_free(table);
@@ -270,7 +287,8 @@ static void write_legend(const struct report *report, const struct layout *layou
 	str_addf(&text,
 		"Effects are changes of the metric against the baseline, with half of the 95 %% "
 		"interval (%s); boots are the unit. cv: within boots. drift: last baseline boot "
-		"against the first of a block, mean over blocks.",
+		"against the first of a block, mean over blocks. eff.: workers in per cent of the "
+		"CPUs.",
 		layout_plus_minus(layout));
 	if (family > 0)
 		str_addf(&text, " q over %lld comparison%s per variant (Benjamini-Hochberg).",
