@@ -83,7 +83,10 @@ int supervise_lost(const struct place *place, struct err *err)
 	if (place_mark_read(place, &mark) && strcmp(mark.boot_id, now.boot_id) == 0) {
 		cgroup_find(&cgroup, mark.token);
 		killed = cgroup_count(&cgroup);
-		cgroup_kill(&cgroup);
+		for (int i = 0; i < 1000 && !cgroup_empty(&cgroup); i++) {
+			cgroup_kill(&cgroup);
+			clock_sleep_ns(5 * NS_PER_MS);
+		}
 		marker = xasprintf("KBRACKET_RUN=%s", mark.token);
 		killed += reap_strangers(marker);
 		free(marker);
