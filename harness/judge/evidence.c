@@ -54,14 +54,16 @@ static int arm_of(const struct store_view *view, int64_t variant_id)
 	BUG("a boot of variant %lld, which the experiment does not have", (long long)variant_id);
 }
 
-/* Finds the cell of a metric; the walk is in the order of the cells, so it is here or further on.
+/* Goes to the cell of a metric. All boots of a metric come in a row, so the walk is mostly there.
  */
 static void seek(struct loader *loader, int64_t metric_id)
 {
-	while (loader->at < loader->cell_count && loader->cells[loader->at].metric->id != metric_id)
-		loader->at++;
-	if (loader->at == loader->cell_count)
-		BUG("metric %lld is out of order", (long long)metric_id);
+	for (size_t tried = 0; tried < loader->cell_count; tried++) {
+		if (loader->cells[loader->at].metric->id == metric_id)
+			return;
+		loader->at = (loader->at + 1) % loader->cell_count;
+	}
+	BUG("metric %lld, which the experiment does not have", (long long)metric_id);
 }
 
 static double cv_of(const struct store_cell *cell)

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The judge on a real database: imported measurements in, verdict rows out. */
+#include "base/base.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "judge/judge.h"
+#include "model/store_result.h"
+#include "near.h"
+
+static const char *const two[] = {"base", "patched", NULL};
+static const char *const three[] = {"base", "patched", "third", NULL};
+
+struct lab {
+	char *folder;
+	struct store *store;
+	struct arena arena;
+	struct store_import_row *rows;
+	size_t count, capacity;
+	int64_t experiment;
+	struct store_verdict *verdicts;
+	size_t verdict_count;
+};
+
+#define OK(call)                                             \
+	do {                                                 \
+		struct err err = ERR_INIT;                   \
+		if ((call) != 0)                             \
+			fail_msg("%s: %s", #call, err.text); \
+	} while (0)
+
+static int setup(void **state)
+{
+	struct lab *lab = xcalloc(1, sizeof(*lab));
+	char *path;
+
+	lab->folder = xstrdup("/tmp/kb-test-judge-XXXXXX");
+	assert_non_null(mkdtemp(lab->folder));
+	path = xasprintf("%s/kbracket.db", lab->folder);
+	OK(store_open(path, STORE_WRITE, &lab->store, &err));
+	free(path);
+	*state = lab;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct lab *lab = *state;
+	struct err err = ERR_INIT;
+
+	store_close(lab->store);
+	assert_int_equal(file_remove_tree(lab->folder, &err), 0);
+	arena_release(&lab->arena);
+	free(lab->folder);
+	free(lab->rows);
+	free(lab);
+	return 0;
+}
+
+/* One sample: run 0 is a boot mean of nine runs. */
+static void add(struct lab *lab, const char *condition, const char *metric, int boot,
+	const char *variant, int64_t run, int ordinal, double value)
+{
+	GROW(lab->rows, lab->count, lab->capacity);
+	lab->rows[lab->count++] = (struct store_import_row){.machine = "box",
+		.variant = variant,
+		.boot = boot,
+		.block = (boot - 1) / 4 + 1,
+		.suite = "suite",
+		.condition = condition,
+		.workers = 8,
+		.cpus = 8,
+		.metric = metric,
+		.unit = "ops/s",
+		.run = run,
+		.ordinal = ordinal,
+		.value = value,
+		.runs = run ? 0 : 9,
+		.flags = "",
+		.cv_pct = NAN};
+}
+
+/* Boots in the order of the letters, four runs each that scatter by about 1 %. */
+static void add_bracket(struct lab *lab, const char *condition, const char *metric,
+	const char *order, const double *level)
+{
+	static const double noise[] = {0.99, 1.01, 1.005, 0.995};
+
+	for (int i = 0; order[i]; i++)
+		for (int run = 1; run <= 4; run++)
+			add(lab, condition, metric, i + 1, three[order[i] - 'A'], run, 1,
+				level[i] * noise[run - 1]);
+}
+
+static void import_and_judge(struct lab *lab, const char *const *variants)
+{
+	const struct store_import what = {.name = "imported",
+		.about = "test",
+		.variants = variants,
+		.margin_pct = 1,
+		.alpha_pct = 5,
+		.version = "test",
+		.rows = lab->rows,
+		.count = lab->count};
+
+	OK(store_import(lab->store, &what, &lab->experiment, &err));
+	OK(judge_experiment(lab->store, lab->experiment, "test", &err));
+	OK(store_verdicts_load(lab->store, lab->experiment, &lab->arena, &lab->verdicts,
+		&lab->verdict_count, &err));
+}
+
+static void published_gain_and_drift(void **state)
+{
+	static const struct {
+		const char *condition;
+		double a1, p, a2, gain, drift;
+	} rows[] = {{"sembench 8", 2668465, 2876585, 2674225, 7.68, 0.22},
+		{"sembench 815", 1112251, 1136952, 1117457, 1.98, 0.47}};
+	struct lab *lab = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		add(lab, rows[i].condition, "rate", 1, "base", 0, 1, rows[i].a1);
+		add(lab, rows[i].condition, "rate", 2, "patched", 0, 1, rows[i].p);
+		add(lab, rows[i].condition, "rate", 3, "base", 0, 1, rows[i].a2);
+	}
+	import_and_judge(lab, two);
+	assert_int_equal(lab->verdict_count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct store_verdict *row = &lab->verdicts[i];
+
+		assert_int_equal(row->word, VERDICT_INCONCLUSIVE);
+		assert_near(100 * expm1(row->effect), rows[i].gain, 0.005);
+		assert_near(100 * row->drift, rows[i].drift, 0.005);
+		assert_true(isnan(row->cv_pct));
+		assert_int_equal(row->runs, 9);
+		assert_int_equal(row->against_runs, 18);
+		assert_non_null(strstr(row->reason, "means"));
+	}
+}
+
+static void words_and_families(void **state)
+{
+	static const double gain[] = {100, 110, 110.4, 100.3}, loss[] = {100, 90, 90.4, 100.3};
+	static const double same[] = {100, 100.1, 100.2, 100.3}, wide[] = {100, 103, 97, 104};
+	struct lab *lab = *state;
+
+	add_bracket(lab, "a", "rate", "ABBA", gain);
+	add_bracket(lab, "b", "rate", "ABBA", loss);
+	add_bracket(lab, "c", "rate", "ABBA", same);
+	add_bracket(lab, "d", "rate", "ABBA", wide);
+	import_and_judge(lab, two);
+	assert_int_equal(lab->verdict_count, 4);
+	assert_int_equal(lab->verdicts[0].word, VERDICT_IMPROVED);
+	assert_int_equal(lab->verdicts[1].word, VERDICT_REGRESSED);
+	assert_int_equal(lab->verdicts[2].word, VERDICT_EQUIVALENT);
+	assert_int_equal(lab->verdicts[3].word, VERDICT_INCONCLUSIVE);
+	assert_true(lab->verdicts[3].further_boots > 0);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(lab->verdicts[i].family, 4);
+		assert_true(lab->verdicts[i].q >= lab->verdicts[i].p);
+		assert_string_equal(lab->verdicts[i].method, "boot-t");
+		assert_int_equal(lab->verdicts[i].method_version, JUDGE_VERSION);
+	}
+	assert_near(lab->verdicts[0].against_mean, 100.15, 1e-9);
+	assert_near(lab->verdicts[0].cv_pct, 100 * 0.0091287, 1e-3);
+}
+
+/* Rows are derived: judging again replaces them and changes nothing. */
+static void judging_twice_is_judging_once(void **state)
+{
+	static const double gain[] = {100, 110, 110.4, 100.3};
+	struct lab *lab = *state;
+	struct store_verdict *again;
+	size_t count;
+
+	add_bracket(lab, "a", "rate", "ABBA", gain);
+	import_and_judge(lab, two);
+	OK(judge_experiment(lab->store, lab->experiment, "test", &err));
+	OK(store_verdicts_load(lab->store, lab->experiment, &lab->arena, &again, &count, &err));
+	assert_int_equal(count, 1);
+	assert_near(again[0].p, lab->verdicts[0].p, 0);
+	assert_int_equal(again[0].word, lab->verdicts[0].word);
+}
+
+static void a_variant_without_boots(void **state)
+{
+	static const double gain[] = {100, 110, 110.4, 100.3};
+	struct lab *lab = *state;
+
+	add_bracket(lab, "a", "rate", "ABBA", gain);
+	import_and_judge(lab, three);
+	assert_int_equal(lab->verdict_count, 2);
+	assert_int_equal(lab->verdicts[1].word, VERDICT_INVALID);
+	assert_non_null(strstr(lab->verdicts[1].reason, "third"));
+	assert_int_equal(lab->verdicts[0].family, 1);
+}
+
+static void variants_compared_with_each_other(void **state)
+{
+	static const double level[] = {100, 110, 120, 120.3, 110.2, 100.1};
+	struct lab *lab = *state;
+	struct store_view view;
+	struct store_verdict *rows;
+	size_t count;
+
+	add_bracket(lab, "a", "rate", "ABCCBA", level);
+	import_and_judge(lab, three);
+	OK(store_load(lab->store, lab->experiment, &lab->arena, &view, &err));
+	OK(judge_compare(lab->store, &view, &view.variants[2], &view.variants[1], &lab->arena,
+		&rows, &count, &err));
+	assert_int_equal(count, 1);
+	assert_int_equal(rows[0].word, VERDICT_IMPROVED);
+	assert_near(rows[0].effect, log(120 * 120.3 / 110 / 110.2) / 2, 1e-9);
+	assert_int_equal(rows[0].variant_id, view.variants[2].id);
+	assert_int_equal(rows[0].against_id, view.variants[1].id);
+}
+
+/* Samples of a run are averaged before the logarithm; a boot that has a zero has no ratio. */
+static void degenerate_values(void **state)
+{
+	static const double tiny[] = {1e-12, 1.1e-12, 1.104e-12, 1.003e-12};
+	static const double huge[] = {1e15, 1.1e15, 1.104e15, 1.003e15};
+	static const double zero[] = {100, 0, 110, 100};
+	static const double minus[] = {100, -110, -110, 100};
+	struct lab *lab = *state;
+
+	add_bracket(lab, "a", "rate", "ABBA", tiny);
+	add_bracket(lab, "b", "rate", "ABBA", huge);
+	add_bracket(lab, "c", "rate", "ABBA", zero);
+	add_bracket(lab, "d", "rate", "ABBA", minus);
+	for (int i = 0; i < 4; i++) /* one run a boot, two samples each */
+		for (int s = 1; s <= 2; s++)
+			add(lab, "e", "rate", i + 1, two[i == 1 || i == 2], 1, s, s * (100 + i));
+	for (int i = 0; i < 4; i++) /* nothing ever varies */
+		for (int run = 1; run <= 3; run++)
+			add(lab, "f", "rate", i + 1, two[i == 1 || i == 2], run, 1, 42);
+	import_and_judge(lab, two);
+	assert_int_equal(lab->verdict_count, 6);
+	assert_int_equal(lab->verdicts[0].word, VERDICT_IMPROVED);
+	assert_int_equal(lab->verdicts[1].word, VERDICT_IMPROVED);
+	assert_near(lab->verdicts[0].p, lab->verdicts[1].p, 1e-9);
+	assert_int_equal(lab->verdicts[2].word, VERDICT_INVALID);
+	assert_non_null(strstr(lab->verdicts[2].reason, "boot 2"));
+	assert_int_equal(lab->verdicts[3].word, VERDICT_INVALID);
+	assert_near(lab->verdicts[4].mean, 1.5 * 101.5, 1e-9);
+	assert_true(isnan(lab->verdicts[4].cv_pct));
+	assert_int_equal(lab->verdicts[4].runs, 2);
+	assert_int_equal(lab->verdicts[5].word, VERDICT_EQUIVALENT);
+}
+
+/* A run that is left out by policy, and what the verdict would be with it. */
+static void dropped_runs(void **state)
+{
+	static const double gain[] = {100, 110, 110.4, 100.3};
+	struct lab *lab = *state;
+
+	add_bracket(lab, "a", "rate", "ABBA", gain);
+	add(lab, "a", "rate", 2, "patched", 5, 1, 10);
+	lab->rows[lab->count - 1].flags = "clock-step";
+	lab->rows[0].flags = "steal";
+	import_and_judge(lab, two);
+	assert_int_equal(lab->verdicts[0].word, VERDICT_IMPROVED);
+	assert_int_equal(lab->verdicts[0].dropped, 1);
+	assert_int_equal(lab->verdicts[0].flagged, 1);
+	assert_int_equal(lab->verdicts[0].runs, 8);
+	assert_string_equal(lab->verdicts[0].word_kept, "inconclusive");
+}
+
+static void an_experiment_that_is_not_there(void **state)
+{
+	struct lab *lab = *state;
+	struct err err = ERR_INIT;
+
+	assert_int_equal(judge_experiment(lab->store, 99, "test", &err), ERR_NOT_FOUND);
+	assert_true(err.text[0] != 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(published_gain_and_drift, setup, teardown),
+		cmocka_unit_test_setup_teardown(words_and_families, setup, teardown),
+		cmocka_unit_test_setup_teardown(judging_twice_is_judging_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_variant_without_boots, setup, teardown),
+		cmocka_unit_test_setup_teardown(variants_compared_with_each_other, setup, teardown),
+		cmocka_unit_test_setup_teardown(degenerate_values, setup, teardown),
+		cmocka_unit_test_setup_teardown(dropped_runs, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_experiment_that_is_not_there, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
