@@ -44,8 +44,9 @@ static void tell_missing(
 	}
 	for (size_t i = 0; i < names.count; i++)
 		nearest_try(&nearest, names.items[i]);
-	opt_node_error(ctx, node, "%s: there is no %s '%.60s' in %s%s", shelf->key, shelf->thing,
-		node->text, shelf->dirs[0], nearest_hint(&nearest));
+	opt_node_error(ctx, node, "%s: there is no %s '%.60s' in %s%s%s", shelf->key, shelf->thing,
+		node->text, shelf->dirs[0], shelf->dirs[1] ? " or among kbracket's own" : "",
+		nearest_hint(&nearest));
 	strv_release(&names);
 }
 

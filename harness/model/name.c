@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include <strings.h>
+
 #include "base/str.h"
 #include "model/name.h"
 
@@ -84,14 +86,23 @@ void nearest_init(struct nearest *nearest, const char *wanted)
 	*nearest = (struct nearest){.wanted = wanted};
 }
 
+/* How far a typing mistake may go: about a third of the word. */
+static size_t tolerance(size_t len)
+{
+	if (len < 2)
+		return 0;
+	return len < 5 ? 1 : (len + 1) / 3;
+}
+
 void nearest_try(struct nearest *nearest, const char *candidate)
 {
-	size_t len = strlen(nearest->wanted), distance;
+	size_t len = strlen(nearest->wanted), distance = 0;
 
-	if (!candidate || len > NAME_MAX_BYTES || strlen(candidate) > NAME_MAX_BYTES)
+	if (!len || len > NAME_MAX_BYTES || strlen(candidate) > NAME_MAX_BYTES)
 		return;
-	distance = str_distance(nearest->wanted, candidate);
-	if (distance > (len + 1) / 2 || (nearest->found && distance >= nearest->distance))
+	if (strncasecmp(nearest->wanted, candidate, len) != 0)
+		distance = str_distance(nearest->wanted, candidate);
+	if (distance > tolerance(len) || (nearest->found && distance >= nearest->distance))
 		return;
 	nearest->found = candidate;
 	nearest->distance = distance;

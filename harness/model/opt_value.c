@@ -70,10 +70,11 @@ static int set_bool(const struct opt_ctx *ctx KB_UNUSED, const struct opt *row K
 static int set_int(const struct opt_ctx *ctx KB_UNUSED, const struct opt *row, const char *text,
 	void *field, struct err *err)
 {
-	int64_t value;
+	int64_t value = INT64_MAX;
+	bool digits = *text && strspn(text, "0123456789") == strlen(text);
 	int ret = num_int(text, INT64_MIN, INT64_MAX, &value, err);
 
-	if (ret == 0)
+	if (ret == 0 || digits) /* more digits than fit are beyond any bound */
 		ret = check_bounds(row, text, (double)value, int_max, err);
 	if (ret == 0)
 		*(int64_t *)field = value;
@@ -122,7 +123,7 @@ static int set_duration(const struct opt_ctx *ctx KB_UNUSED, const struct opt *r
 static int read_pct(const struct opt *row, const char *text, double *out, struct err *err)
 {
 	double value;
-	int ret = num_pct(text, 1e9, &value, err);
+	int ret = num_pct(text, 1e300, &value, err);
 
 	if (ret == 0)
 		ret = check_bounds(row, text, value, 100, err);
