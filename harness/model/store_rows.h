@@ -4,8 +4,8 @@
 
 #include "base/base.h"
 
-#include "model/store.h"
 #include "stat/verdict.h"
+#include "model/store.h"
 
 /* Single runs, samples and files, for show, export and reread; and verdicts. Text in rows given to
  * a callback is borrowed during the call. Callbacks: 0 goes on, anything else ends the walk and is
