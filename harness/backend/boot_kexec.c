@@ -14,6 +14,8 @@ static int load(struct machine *machine, const struct boot_image *image, const c
 	const char *initrd, struct err *err)
 {
 	static const char *const forms[] = {"-s", "-c"};
+	char *cmdline = machine->ops->cmdline ? machine->ops->cmdline(machine, image->cmdline)
+					      : xstrdup(image->cmdline);
 	int ret = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
@@ -21,17 +23,18 @@ static int load(struct machine *machine, const struct boot_image *image, const c
 		struct err first = *err;
 
 		strv_add_many(&argv, "kexec", forms[i], "-l", kernel, NULL);
-		strv_addf(&argv, "--command-line=%s", image->cmdline);
+		strv_addf(&argv, "--command-line=%s", cmdline);
 		if (initrd)
 			strv_addf(&argv, "--initrd=%s", initrd);
 		ret = machine_command(machine, strv_argv(&argv), LOAD_TIMEOUT_S * NS_PER_S, err);
 		strv_release(&argv);
 		if (ret == 0 || ret == ERR_INTERRUPTED)
-			return ret;
+			break;
 		if (i)
 			*err = first;
 	}
-	return err_wrap(err, "kexec cannot load %s", image->release);
+	free(cmdline);
+	return ret == 0 ? 0 : err_wrap(err, "kexec cannot load %s", image->release);
 }
 
 static int kexec_boot(struct machine *machine, const struct boot_image *image, struct err *err)

@@ -71,37 +71,49 @@ int machine_boot_id(struct machine *machine, int64_t timeout_ns, struct str *out
 	return ret;
 }
 
+/* One try: 0 when the machine answers from another boot than the old one, ERR_TIMEOUT when it is
+ * worth trying again, with the reason in *last. */
+static int try_answer(
+	struct machine *machine, const char *old_boot_id, int64_t timeout_ns, struct err *last)
+{
+	struct str boot_id = STR_INIT;
+	int ret = machine->ops->ready ? machine->ops->ready(machine, last) : 1;
+
+	if (ret < 0)
+		return ret;
+	if (ret == 0)
+		return err_set(last, ERR_TIMEOUT, "its system is not up");
+	ret = machine_boot_id(machine, timeout_ns, &boot_id, last);
+	if (ret == 0 && old_boot_id && strcmp(old_boot_id, str_text(&boot_id)) == 0)
+		ret = err_set(last, ERR_TIMEOUT, "it still runs the kernel of before");
+	else if (ret && ret != ERR_INTERRUPTED)
+		ret = ERR_TIMEOUT;
+	str_release(&boot_id);
+	return ret;
+}
+
 int machine_wait_answer(
 	struct machine *machine, const char *old_boot_id, int64_t deadline_ns, struct err *err)
 {
-	struct str boot_id = STR_INIT;
 	struct err last = ERR_INIT;
-	int ret = ERR_TIMEOUT;
+	int ret;
 
-	while (ret == ERR_TIMEOUT && clock_now_ns() < deadline_ns) {
+	for (;;) {
 		int64_t left = deadline_ns - clock_now_ns();
 
 		ret = stop_check(err);
 		if (ret)
+			return ret;
+		if (left <= 0)
+			return err_set(
+				err, ERR_TIMEOUT, "no answer in time (last: %.300s)", last.text);
+		ret = try_answer(
+			machine, old_boot_id, left < 10 * NS_PER_S ? left : 10 * NS_PER_S, &last);
+		if (ret != ERR_TIMEOUT)
 			break;
-		ret = machine_boot_id(
-			machine, left < 10 * NS_PER_S ? left : 10 * NS_PER_S, &boot_id, &last);
-		if (ret == ERR_INTERRUPTED)
-			break;
-		if (ret == 0 && (!old_boot_id || strcmp(old_boot_id, str_text(&boot_id)) != 0))
-			break;
-		if (ret == 0)
-			(void)err_set(&last, ERR_INFRA, "it still runs the kernel of before");
-		ret = ERR_TIMEOUT;
 		clock_sleep_ns(100 * NS_PER_MS);
 	}
-	str_release(&boot_id);
-	if (ret == ERR_TIMEOUT)
-		return err_set(
-			err, ERR_TIMEOUT, "it did not answer in time (last: %.200s)", last.text);
-	if (ret)
-		return err_set(err, ret, "interrupted by a signal");
-	return 0;
+	return ret ? err_set(err, ret, "%.300s", last.text) : 0;
 }
 
 /* Finds or puts every program that the suites need. */

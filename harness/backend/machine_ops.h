@@ -28,6 +28,10 @@ struct machine_ops {
 		char **initrd, struct err *err);
 	/* Ends what runs and starts it with this kernel from outside (QEMU's -kernel). */
 	int (*start_with)(struct machine *machine, const struct boot_image *image, struct err *err);
+	/* The whole command line for a kexec, freed by the caller; NULL: it is the image's own. */
+	char *(*cmdline)(struct machine *machine, const char *cmdline);
+	/* 1: worth connecting to; 0: not yet; negative: it has ended. NULL: always worth it. */
+	int (*ready)(struct machine *machine, struct err *err);
 	/* From here on the console goes to this file. */
 	int (*console)(struct machine *machine, const char *path, struct err *err);
 	/* Connections of the old kernel are of no use any more (after a kexec). */
