@@ -33,6 +33,7 @@ static const char init_script[] =
 	"mount -t sysfs sys /sys\n"
 	"mount -t tmpfs run /run\n"
 	"mount -t tmpfs tmp /tmp\n"
+	"mkdir -m 700 " GUEST_WORKDIR "\n"
 	"mount -t debugfs debug /sys/kernel/debug 2>/dev/null\n"
 	"mount -t cgroup2 cgroup /sys/fs/cgroup 2>/dev/null\n"
 	"echo kbracket-guest: init\n"

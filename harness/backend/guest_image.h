@@ -23,6 +23,7 @@ struct guest_image {
 };
 
 #define GUEST_HOST_NAME "kbracket-guest"
+#define GUEST_WORKDIR "/run/kbracket"
 
 /* Finds it in the cache or makes it. ERR_USAGE names a program that is missing here and the package
  * that has it. */

@@ -11,7 +11,11 @@
  */
 static int local_open(struct machine *machine, struct err *err)
 {
-	return file_mkdirs(machine->workdir, 0700, err);
+	char *programs = path_join(machine->workdir, "programs");
+	int ret = file_mkdirs(programs, 0700, err);
+
+	free(programs);
+	return ret;
 }
 
 static int local_start(struct machine *machine KB_UNUSED, const struct boot_image *safe KB_UNUSED,

@@ -90,6 +90,8 @@ static int qemu_open(struct machine *machine, struct err *err)
 	qemu->accel = machine->spec->qemu.accel;
 	free(machine->agent);
 	machine->agent = xstrdup("/bin/kbracket-agent");
+	free(machine->workdir);
+	machine->workdir = xstrdup(GUEST_WORKDIR);
 	for (size_t i = 0; i < machine->env->program_count; i++)
 		strv_addf(&machine->program_paths,
 			machine->env->programs[i].path ? "/kb/programs/%s" : "%.0s",
@@ -122,6 +124,7 @@ static int launch(struct machine *machine, const struct boot_image *image, struc
 		.console = qemu->console,
 		.dir = qemu->dir};
 	struct ssh_spec ssh = {.destination = "root@" GUEST_HOST_NAME,
+		.address = "127.0.0.1",
 		.identity = qemu->image.identity,
 		.known_hosts = qemu->image.known_hosts,
 		.socket_dir = qemu->dir};

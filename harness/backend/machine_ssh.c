@@ -44,7 +44,7 @@ static int ssh_machine_exec(struct machine *machine, const struct proc_spec *spe
 static int ssh_machine_put_agent(struct machine *machine, struct err *err)
 {
 	static const char script[] =
-		"set -eu; umask 077; mkdir -p \"$1\"; "
+		"set -eu; umask 077; mkdir -p \"$1/programs\"; "
 		"test \"$(stat -c %u:%a \"$1\")\" = 0:700 || "
 		"{ echo \"$1 is not a folder of root with mode 700\" >&2; exit 1; }; "
 		"cat > \"$2.new\"; "

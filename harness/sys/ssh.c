@@ -55,6 +55,12 @@ int ssh_open(const struct ssh_spec *spec, struct ssh **out, struct err *err)
 			"IdentitiesOnly=yes", "-o", "GlobalKnownHostsFile=/dev/null", NULL);
 		strv_addf(&ssh->options, "-oUserKnownHostsFile=%s", spec->known_hosts);
 	}
+	if (spec->address) {
+		const char *at = strrchr(spec->destination, '@');
+
+		strv_addf(&ssh->options, "-oHostName=%s", spec->address);
+		strv_addf(&ssh->options, "-oHostKeyAlias=%s", at ? at + 1 : spec->destination);
+	}
 	if (spec->identity)
 		strv_addf(&ssh->options, "-oIdentityFile=%s", spec->identity);
 	if (spec->port)

@@ -16,6 +16,8 @@
 struct ssh_spec {
 	const char *destination; /* as for ssh(1) */
 	int port;		 /* 0: the configuration's */
+	const char
+		*address; /* where it is, when the destination is only the name of its host key */
 	const char *identity;	 /* private key file; NULL: the configuration's */
 	const char *known_hosts; /* our own file, and no other configuration; NULL: the user's */
 	const char *socket_dir;	 /* a private folder with a short path */
