@@ -74,7 +74,7 @@ $(B)/kbracket-agent: $(AGENT_OBJ)
 
 $(B)/suites/%: suites/native/%.c $(wildcard suites/native/native.[ch])
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -static -pthread $(filter %.c,$^) -o $@ -lm
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -ffp-contract=off $(WARN) -static -pthread $(filter %.c,$^) -o $@ -lm
 
 $(B)/tests/%: tests/unit/%.c $(B)/libkb.a
 	@mkdir -p $(@D)
