@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/stop.h"
+#include "run/booting.h"
+#include "run/console.h"
+#include "run/fault.h"
+#include "run/knobs.h"
+#include "run/prove.h"
+#include "run/resume.h"
+#include "run/rig.h"
+#include "run/running.h"
+
+enum { TRIES = 2 }; /* failed starts of a boot's kernel, over all sessions */
+
+/* Why a try failed. */
+struct failure {
+	const char *reason;
+	bool final; /* trying again is of no use */
+	struct err err;
+};
+
+static const struct variant *variant_of(const struct rig *rig, const struct store_boot *boot)
+{
+	return rig->engine->experiment->variants[boot->variant->position];
+}
+
+static struct prove_expect expectation(
+	struct rig *rig, const struct store_boot *boot, const char *old_boot_id)
+{
+	const struct build *build = &rig->engine->builds[boot->variant->position];
+	struct prove_expect expect = {
+		.booted = rig_is_booted(rig),
+		.build_id = "",
+		.release = "",
+		.proc_version = "",
+		.cmdline = rig_image(rig, (size_t)boot->variant->position).cmdline,
+		.cpus = rig->plan->cpus,
+		.features = variant_of(rig, boot)->features,
+	};
+
+	if (expect.booted) {
+		expect.build_id = build->build_id;
+		expect.release = build->release;
+		expect.proc_version = build->proc_version;
+		expect.old_boot_id = old_boot_id;
+	}
+	return expect;
+}
+
+static int read_proof(struct rig *rig, json_t **seen, struct err *err)
+{
+	static const char *const arguments[] = {"proof", NULL};
+
+	return remote_json(&rig->remote, arguments, seen, err);
+}
+
+static char *read_facts(struct rig *rig)
+{
+	static const char *const arguments[] = {"facts", NULL};
+	struct str text = STR_INIT;
+	json_t *facts = NULL;
+	struct err err = ERR_INIT;
+
+	if (remote_json(&rig->remote, arguments, &facts, &err)) {
+		engine_note(rig->engine, 0, "facts", "%s: %s", rig->plan->machine->name, err.text);
+		return NULL;
+	}
+	json_write(facts, false, &text);
+	json_decref(facts);
+	return str_take(&text);
+}
+
+/* Sets the switches when the right kernel is there, then looks again. */
+static int set_and_prove(struct rig *rig, const struct store_boot *boot, const char *old_boot_id,
+	struct live *live, struct prove_answer *answer, struct failure *failure)
+{
+	struct prove_expect expect = expectation(rig, boot, old_boot_id);
+	const char *const *features = expect.features;
+	json_t *seen = NULL, *sysctls = NULL;
+	int ret = read_proof(rig, &seen, &failure->err);
+
+	if (!ret) {
+		expect.features = NULL;
+		prove_check(&expect, seen, NULL, &rig->engine->arena, answer);
+	}
+	if (!ret && !answer->reason) {
+		ret = knobs_apply(rig, variant_of(rig, boot), seen, live, &sysctls, &failure->err);
+		failure->reason = "switches";
+		failure->final = ret == ERR_NOT_FOUND;
+		json_decref(seen);
+		seen = NULL;
+		if (!ret)
+			ret = read_proof(rig, &seen, &failure->err);
+	}
+	if (!ret && !answer->reason) {
+		expect.features = features;
+		prove_check(&expect, seen, sysctls, &rig->engine->arena, answer);
+	}
+	json_decref(seen);
+	json_decref(sysctls);
+	return ret;
+}
+
+int booting_prove(struct rig *rig, const struct store_boot *boot, const char *old_boot_id,
+	struct live *live, struct prove_answer *answer, struct err *err)
+{
+	struct failure failure = {.reason = "boot-failed"};
+	int ret = set_and_prove(rig, boot, old_boot_id, live, answer, &failure);
+
+	return ret ? err_set(err, ret, "%s", failure.err.text) : 0;
+}
+
+static char *present_boot_id(struct rig *rig)
+{
+	json_t *seen = NULL;
+	char *id;
+
+	if (!rig_is_booted(rig) || read_proof(rig, &seen, NULL))
+		return NULL;
+	id = xstrdup(json_get_text(seen, "boot_id", ""));
+	json_decref(seen);
+	return id;
+}
+
+/* Starts the kernel and proves it. On failure says why; the attempt stays open. */
+static int start_kernel(struct rig *rig, const struct store_boot *boot, struct live *live,
+	struct prove_answer *answer, struct failure *failure)
+{
+	struct boot_image image = rig_image(rig, (size_t)boot->variant->position);
+	char *console = console_path(rig, boot, live->attempt_number);
+	char *old_boot_id = present_boot_id(rig);
+	int ret = console_prepare(console, &failure->err);
+
+	failure->reason = "boot-failed";
+	if (!ret)
+		ret = rig->remote.ops->boot(rig->remote.machine, &image, console, &failure->err);
+	fault_point("booted");
+	if (!ret)
+		ret = set_and_prove(rig, boot, old_boot_id, live, answer, failure);
+	if (!ret && answer->reason) {
+		failure->reason = answer->reason;
+		ret = err_set(&failure->err, ERR_INFRA, "%s", answer->detail);
+	}
+	free(old_boot_id);
+	free(console);
+	return ret;
+}
+
+static int end_attempt(struct rig *rig, const struct store_boot *boot, const struct live *live,
+	const struct prove_answer *answer, const struct failure *failure, struct err *err)
+{
+	char *facts = failure ? NULL : read_facts(rig);
+	struct store_raw console;
+	size_t consoles = 0;
+	struct store_attempt_end end = {
+		.reason = failure ? failure->reason : NULL,
+		.detail = failure ? failure->err.text : NULL,
+		.kernel_boot_id = answer->boot_id,
+		.weak = answer->weak,
+		.proof = answer->json,
+		.facts = facts,
+		.raws = &console,
+	};
+	int ret = failure ? console_keep(rig, boot, live->attempt_number, &console, &consoles, err)
+			  : 0;
+
+	end.raw_count = consoles;
+	if (!ret)
+		ret = store_attempt_finish(rig->engine->store, live->attempt_id, &end, err);
+	if (!ret && failure)
+		console_remove(rig, boot, live->attempt_number);
+	free(facts);
+	return ret;
+}
+
+static void tell_proved(
+	struct rig *rig, const struct store_boot *boot, const struct prove_answer *answer)
+{
+	struct str text = STR_INIT;
+
+	if (rig_is_booted(rig))
+		str_add(&text, rig->engine->builds[boot->variant->position].release);
+	if (rig_is_booted(rig) && answer->weak)
+		str_add(&text, ", weak proof (no build-id)");
+	rig_tell(rig, boot, PROGRESS_PROVED, str_text(&text));
+	str_release(&text);
+}
+
+/* One try. 0 with failure->reason NULL: proved. Not 0: the walk must stop. */
+static int try_once(struct rig *rig, const struct store_boot *boot, struct live *live,
+	struct failure *failure, struct err *err)
+{
+	struct prove_answer answer = {.detail = ""};
+	int64_t started = clock_now_ns();
+	int ret = store_attempt_begin(rig->engine->store, boot->id,
+		rig->remote.ops->boot_method(rig->remote.machine), &live->attempt_id, err);
+
+	if (ret)
+		return ret;
+	live->attempt_number++;
+	fault_point("boot");
+	rig_tell(rig, boot, PROGRESS_BOOT, NULL);
+	ret = start_kernel(rig, boot, live, &answer, failure);
+	if (ret == ERR_INTERRUPTED)
+		return err_set(err, ret, "%s", failure->err.text);
+	if (ret) {
+		knobs_restore(rig, live);
+		rig_tell(rig, boot, PROGRESS_BOOT_FAILED, failure->err.text);
+		return end_attempt(rig, boot, live, &answer, failure, err);
+	}
+	failure->reason = NULL;
+	(void)snprintf(live->boot_id, sizeof(live->boot_id), "%s", answer.boot_id);
+	ret = end_attempt(rig, boot, live, &answer, NULL, err);
+	fault_point("proved");
+	estimate_booted(rig->engine->estimate, rig->index, clock_now_ns() - started);
+	if (!ret)
+		tell_proved(rig, boot, &answer);
+	return ret;
+}
+
+static int recover(struct rig *rig, const struct store_boot *boot, bool *unusable, struct err *err)
+{
+	int ret;
+
+	if (!rig_is_booted(rig))
+		return 0;
+	rig_tell(rig, boot, PROGRESS_RECOVER, NULL);
+	engine_note(rig->engine, boot->id, "recover", "%s is brought back after a failed boot",
+		rig->plan->machine->name);
+	ret = rig->remote.ops->recover(rig->remote.machine, &rig->safe, err);
+	*unusable = ret && ret != ERR_INTERRUPTED;
+	if (*unusable)
+		engine_note(rig->engine, boot->id, "lost", "%s: %s", rig->plan->machine->name,
+			err->text);
+	return ret;
+}
+
+static int fail_boot(struct rig *rig, const struct store_boot *boot, const struct failure *failure,
+	struct err *err)
+{
+	engine_discount(rig->engine, rig->index, boot);
+	return store_boot_finish(
+		rig->engine->store, boot->id, failure->reason, failure->err.text, err);
+}
+
+/* Tries until the kernel is proved or the boot has failed. */
+static int start_boot(struct rig *rig, const struct store_boot *boot, struct live *live,
+	bool *unusable, bool *failed, struct err *err)
+{
+	int tries = 0;
+
+	for (size_t i = 0; i < boot->attempt_count; i++)
+		tries += !strcmp(boot->attempts[i].outcome, "failed");
+	for (;;) {
+		struct failure failure = {.reason = "boot-failed"};
+		int ret = try_once(rig, boot, live, &failure, err);
+
+		if (ret || !failure.reason)
+			return ret;
+		tries++;
+		*failed = tries >= TRIES || failure.final || !rig_is_booted(rig);
+		if (*failed)
+			ret = fail_boot(rig, boot, &failure, err);
+		if (!ret)
+			ret = recover(rig, boot, unusable, err);
+		if (ret || *failed)
+			return ret;
+	}
+}
+
+/* The kernel died under a run: its boot has failed, the machine is brought back. */
+static int bury(struct rig *rig, const struct store_boot *boot, bool *unusable, struct err *err)
+{
+	struct failure failure = {.reason = "kernel-died"};
+	int ret;
+
+	(void)err_set(&failure.err, ERR_INFRA, "the kernel died or the machine was lost in a run");
+	rig_tell(rig, boot, PROGRESS_BOOT_FAILED, failure.err.text);
+	ret = fail_boot(rig, boot, &failure, err);
+	return ret ? ret : recover(rig, boot, unusable, err);
+}
+
+static int finish(struct rig *rig, const struct store_boot *boot, struct live *live, bool *unusable,
+	struct err *err)
+{
+	int ret = console_store(rig, boot, live->attempt_id, live->attempt_number, err);
+
+	if (!ret && live->died)
+		return bury(rig, boot, unusable, err);
+	if (!ret)
+		ret = store_boot_finish(rig->engine->store, boot->id, NULL, NULL, err);
+	fault_point("boot-done");
+	if (!ret)
+		rig_tell(rig, boot, PROGRESS_BOOT_END, NULL);
+	return ret;
+}
+
+static void live_release(struct rig *rig, struct live *live)
+{
+	if (!live->died)
+		knobs_restore(rig, live);
+	json_decref(live->undo);
+	strv_release(&live->features);
+	str_release(&live->last_place);
+}
+
+int booting_walk(struct rig *rig, const struct store_boot *boot, bool *unusable, struct err *err)
+{
+	struct live live = {
+		.watch = WATCH_BOOT_INIT,
+		.kmsg_after = -1,
+		.attempt_number =
+			boot->attempt_count ? boot->attempts[boot->attempt_count - 1].number : 0,
+	};
+	bool failed = false, alive = false;
+	int ret = resume_boot(rig, boot, &live, &alive, err);
+
+	if (!ret && !alive)
+		ret = start_boot(rig, boot, &live, unusable, &failed, err);
+	if (!ret && !failed)
+		ret = running_walk(rig, boot, &live, err);
+	if (!ret && !failed)
+		ret = finish(rig, boot, &live, unusable, err);
+	live_release(rig, &live);
+	return ret;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include <stdarg.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/stop.h"
+#include "run/builds.h"
+#include "run/engine_state.h"
+#include "run/rig.h"
+
+void engine_tell(struct engine *engine, struct progress *progress)
+{
+	struct estimate_left left;
+
+	if (!engine->options->progress)
+		return;
+	left = estimate_left(engine->estimate);
+	progress->boots = engine->boot_count;
+	progress->elapsed_ns = clock_now_ns() - engine->started_ns;
+	progress->left_ns = left.build_ns + left.boot_ns + left.run_ns;
+	progress->measured = left.measured;
+	engine->options->progress(engine->options->arg, progress);
+}
+
+void engine_note(struct engine *engine, int64_t boot_id, const char *kind, const char *fmt, ...)
+{
+	struct str text = STR_INIT;
+	struct err err = ERR_INIT;
+	va_list args;
+
+	va_start(args, fmt);
+	str_vaddf(&text, fmt, args);
+	va_end(args);
+	if (store_event(engine->store, engine->experiment_id, boot_id, kind, str_text(&text), &err))
+		log_line(LOG_WARN, "%s: not noted: %s", str_text(&text), err.text);
+	str_release(&text);
+}
+
+void engine_discount(struct engine *engine, size_t machine, const struct store_boot *boot)
+{
+	const struct plan_boot *plan = &engine->plans[machine].boots[boot->ordinal - 1];
+
+	if (!boot->proved)
+		estimate_booted(engine->estimate, machine, -1);
+	for (size_t i = 0; i < plan->run_count; i++)
+		estimate_ran(engine->estimate, machine, plan->runs[i].condition, -1);
+}
+
+static void discount_ended(struct engine *engine)
+{
+	for (size_t i = 0; i < engine->view.machine_count; i++)
+		for (size_t k = 0; k < engine->view.machines[i].boot_count; k++) {
+			const struct store_boot *boot = &engine->view.machines[i].boots[k];
+
+			if (boot->state == STATE_DONE || boot->state == STATE_FAILED)
+				engine_discount(engine, i, boot);
+		}
+}
+
+static int take_lock(const struct engine *engine, struct file_lock *lock, struct err *err)
+{
+	char *folder = xasprintf("%s/locks", store_folder(engine->store));
+	char *path = xasprintf("%s/experiment-%lld.lock", folder, (long long)engine->experiment_id);
+	int ret = file_mkdirs(folder, 0777, err);
+
+	if (!ret)
+		ret = file_lock_take(lock, path, 0, err);
+	free(folder);
+	free(path);
+	if (ret == ERR_TIMEOUT)
+		return err_wrap(err, "another kbracket works on this experiment");
+	return ret;
+}
+
+static bool same_machine(const struct store_machine *rows, const struct plan *plan)
+{
+	if (rows->boot_count != plan->boot_count ||
+		rows->condition_count != plan->condition_count ||
+		strcmp(rows->name, plan->machine->name))
+		return false;
+	for (size_t i = 0; i < plan->condition_count; i++)
+		if (strcmp(rows->conditions[i].name, plan->conditions[i].name) ||
+			rows->conditions[i].metric_count != plan->conditions[i].suite->metric_count)
+			return false;
+	for (size_t i = 0; i < plan->boot_count; i++)
+		if (rows->boots[i].ordinal != plan->boots[i].ordinal ||
+			rows->boots[i].variant->position != (int)plan->boots[i].variant)
+			return false;
+	return true;
+}
+
+/* The rows must be those of the plans: positions are what joins the two. */
+static int check_plans(const struct engine *engine, struct err *err)
+{
+	const struct store_view *view = &engine->view;
+	bool same = view->machine_count == engine->experiment->machine_count &&
+		    view->variant_count == engine->experiment->variant_count;
+
+	for (size_t i = 0; same && i < view->variant_count; i++)
+		same = !strcmp(view->variants[i].name, engine->experiment->variants[i]->name);
+	for (size_t i = 0; same && i < view->machine_count; i++)
+		same = same_machine(&view->machines[i], &engine->plans[i]);
+	return same ? 0
+		    : err_set(err, ERR_USAGE,
+			      "experiment %lld was planned differently from what its configuration "
+			      "gives now; was it written by another version of kbracket?",
+			      (long long)engine->experiment_id);
+}
+
+static int check_variants(const struct experiment *experiment, struct err *err)
+{
+	for (size_t i = 0; i < experiment->variant_count; i++)
+		if (argv_count(experiment->variants[i]->scheduler))
+			return err_set(err, ERR_USAGE,
+				"variant '%s': sched_ext schedulers (scheduler:) cannot be run yet",
+				experiment->variants[i]->name);
+	return 0;
+}
+
+/* Works on every machine; one that cannot be used leaves its boots planned and is told at the end,
+ * after the others. */
+static int walk_machines(struct engine *engine, struct err *err)
+{
+	struct err first = ERR_INIT;
+	int boots_before = 0, ret = 0;
+
+	for (size_t i = 0; i < engine->view.machine_count; i++) {
+		struct err why = ERR_INIT;
+		bool unusable = false;
+
+		ret = rig_walk(engine, i, boots_before, &unusable, &why);
+		boots_before += (int)engine->view.machines[i].boot_count;
+		if (!ret)
+			continue;
+		if (!first.code)
+			first = why;
+		if (!unusable)
+			break;
+	}
+	if (first.code)
+		return err_set(err, first.code, "%s", first.text);
+	return 0;
+}
+
+static int walk(struct engine *engine, struct err *err)
+{
+	int ret = store_experiment_move(engine->store, engine->experiment_id, STATE_STARTED, err);
+
+	if (!ret)
+		ret = builds_make(engine, err);
+	/* Boots of variants that could not be built have failed by now. */
+	if (!ret)
+		ret = store_load(
+			engine->store, engine->experiment_id, &engine->arena, &engine->view, err);
+	if (!ret)
+		ret = walk_machines(engine, err);
+	if (!ret)
+		ret = store_experiment_move(engine->store, engine->experiment_id, STATE_DONE, err);
+	else if (store_experiment_move(
+			 engine->store, engine->experiment_id, STATE_INTERRUPTED, NULL))
+		log_line(LOG_WARN, "the end of the experiment could not be noted in the database");
+	return ret;
+}
+
+static int prepare(struct engine *engine, struct err *err)
+{
+	int ret = check_variants(engine->experiment, err);
+
+	if (!ret)
+		ret = store_load(
+			engine->store, engine->experiment_id, &engine->arena, &engine->view, err);
+	if (!ret)
+		ret = check_plans(engine, err);
+	if (!ret)
+		ret = estimate_new(
+			engine->store, engine->experiment, engine->plans, &engine->estimate, err);
+	if (!ret)
+		discount_ended(engine);
+	for (size_t i = 0; !ret && i < engine->view.machine_count; i++)
+		engine->boot_count += (int)engine->view.machines[i].boot_count;
+	return ret;
+}
+
+int engine_run(struct store *store, int64_t experiment_id, const struct experiment *experiment,
+	const struct plan *plans, const struct engine_options *options, struct err *err)
+{
+	struct engine engine = {
+		.store = store,
+		.experiment_id = experiment_id,
+		.experiment = experiment,
+		.plans = plans,
+		.options = options,
+		.builds = xcalloc(experiment->variant_count + 1, sizeof(*engine.builds)),
+		.built = xcalloc(experiment->variant_count + 1, sizeof(*engine.built)),
+		.started_ns = clock_now_ns(),
+	};
+	struct file_lock lock = FILE_LOCK_INIT;
+	int ret = take_lock(&engine, &lock, err);
+
+	if (!ret)
+		ret = prepare(&engine, err);
+	if (!ret)
+		ret = walk(&engine, err);
+	if (!ret)
+		engine_tell(&engine, &(struct progress){.kind = PROGRESS_END});
+	file_lock_release(&lock);
+	estimate_free(engine.estimate);
+	arena_release(&engine.arena);
+	free(engine.builds);
+	free(engine.built);
+	return ret;
+}
+
+int engine_build(const struct experiment *experiment, const struct engine_options *options,
+	int *failed, struct err *err)
+{
+	struct engine engine = {
+		.experiment = experiment,
+		.options = options,
+		.builds = xcalloc(experiment->variant_count + 1, sizeof(*engine.builds)),
+		.built = xcalloc(experiment->variant_count + 1, sizeof(*engine.built)),
+		.started_ns = clock_now_ns(),
+	};
+	struct plan *plans = xcalloc(experiment->machine_count + 1, sizeof(*plans));
+	int ret;
+
+	for (size_t i = 0; i < experiment->machine_count; i++)
+		plans[i].machine = &experiment->machines[i];
+	ret = estimate_new(NULL, experiment, plans, &engine.estimate, err);
+	*failed = 0;
+	for (size_t i = 0; i < experiment->variant_count && !ret; i++)
+		ret = builds_try(&engine, i, failed, err);
+	estimate_free(engine.estimate);
+	arena_release(&engine.arena);
+	free(engine.builds);
+	free(engine.built);
+	free(plans);
+	return ret;
+}
+
+int engine_ask_cpus(const struct machine_spec *machine, const struct engine_options *options,
+	int64_t *cpus, struct err *err)
+{
+	return rig_ask_cpus(machine, options, cpus, err);
+}

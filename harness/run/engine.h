@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef KB_RUN_ENGINE_H
+#define KB_RUN_ENGINE_H
+
+#include "base/base.h"
+
+#include "base/err.h"
+#include "model/plan.h"
+#include "model/store.h"
+#include "run/backend_ops.h"
+#include "run/progress.h"
+
+/*
+ * The engine walks an experiment's plan: builds, boots, proof, runs, results. It begins where the
+ * journal says, so that a first run and a resumed one are the same walk.
+ */
+struct engine_options {
+	const struct backend_ops *ops; /* backend_ops_real */
+	const char *build_cache;       /* kernels/cache */
+	const char *machine_cache;     /* guest images, keys, sockets */
+	const char *agent;	       /* path of the static kbracket-agent here */
+	const char *native_dir;	       /* where our own workloads were built */
+	const char *version;	       /* of kbracket */
+	int64_t jobs;		       /* make -j; 0: online CPUs */
+	progress_fn *progress;	       /* NULL: none */
+	void *arg;
+};
+
+/*
+ * Does what is left of an experiment that store_create wrote. plans: of each machine, made again
+ * from the same experiment (plan_make is pure); ones that differ from the journal are ERR_USAGE.
+ * The experiment must be the one that was stored.
+ *
+ * 0: every boot is done or failed, each with its reason. ERR_INTERRUPTED: a stop was asked for.
+ * ERR_INFRA: something stands in the way (a machine can't be brought back, the disk is full); what
+ * is left stays planned. After anything but 0 `kbracket resume` goes on. ERR_TIMEOUT: another
+ * kbracket works on it, or on one of its machines.
+ */
+KB_MUST_CHECK int engine_run(struct store *store, int64_t experiment_id,
+	const struct experiment *experiment, const struct plan *plans,
+	const struct engine_options *options, struct err *err);
+
+/* Builds the variants of an experiment that is not stored, in order; a failure is told through
+ * progress and in *failed, and the others go on. For `kbracket build`. */
+KB_MUST_CHECK int engine_build(const struct experiment *experiment,
+	const struct engine_options *options, int *failed, struct err *err);
+
+/* Number of online CPUs of a machine whose file does not say: it is started and asked. */
+KB_MUST_CHECK int engine_ask_cpus(const struct machine_spec *machine,
+	const struct engine_options *options, int64_t *cpus, struct err *err);
+
+#endif

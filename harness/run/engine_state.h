@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef KB_RUN_ENGINE_STATE_H
+#define KB_RUN_ENGINE_STATE_H
+
+#include "base/base.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/strv.h"
+#include "model/store_view.h"
+#include "run/engine.h"
+#include "run/estimate.h"
+#include "run/remote.h"
+#include "run/watch.h"
+
+/* Inside run/ only: what the steps of a walk share. */
+struct engine {
+	struct store *store;
+	int64_t experiment_id;
+	const struct experiment *experiment;
+	const struct plan *plans;
+	const struct engine_options *options;
+	struct arena arena;
+	struct store_view view; /* as it was at the start */
+	struct build *builds;	/* by variant */
+	bool *built;
+	struct estimate *estimate;
+	int64_t started_ns;
+	int boot_count; /* over all machines */
+};
+
+/* A machine while its boots are walked. */
+struct rig {
+	struct engine *engine;
+	size_t index; /* of the machine in the experiment */
+	const struct plan *plan;
+	const struct store_machine *rows;
+	struct machine_env env;
+	struct machine_program *programs; /* by suite */
+	const char **program_paths;	  /* on the machine, by suite */
+	int64_t *program_ids;		  /* in the store, by suite */
+	struct remote remote;
+	struct file_lock lock;
+	struct boot_image safe;
+	int boots_before; /* boots of the machines before this one */
+};
+
+/* A kernel that was proved and is being measured in. */
+struct live {
+	int64_t attempt_id;
+	int attempt_number;
+	char boot_id[64];
+	struct watch_boot watch;
+	json_t *undo;	      /* sysctls to put back on a machine that is not booted; NULL: none */
+	struct strv features; /* scheduler features to put back there */
+	int64_t kmsg_after;
+	struct str last_place; /* folder of the last run on the machine, to be forgotten */
+	bool died;
+};
+
+/* The text a step is told with; fills in what the engine knows. boot may be NULL. */
+void engine_tell(struct engine *engine, struct progress *progress);
+void rig_tell(
+	struct rig *rig, const struct store_boot *boot, enum progress_kind kind, const char *text);
+
+/* What is left of a boot is no longer to be done: for the estimate. */
+void engine_discount(struct engine *engine, size_t machine, const struct store_boot *boot);
+
+/* An event row; a failure to store it is not worth stopping for. */
+void engine_note(struct engine *engine, int64_t boot_id, const char *kind, const char *fmt, ...)
+	KB_PRINTF(4, 5);
+
+/* True when no build is needed: the machine's running kernel is what is measured. */
+static inline bool rig_is_booted(const struct rig *rig)
+{
+	return rig->plan->machine->boot != BOOT_NONE;
+}
+
+/* Relative path of a boot's raw files, without what comes after the last "/". */
+char *rig_raw_path(const struct rig *rig, const struct store_boot *boot, const char *name);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include "base/log.h"
+#include "base/sha256.h"
+#include "model/store_result.h"
+#include "run/programs.h"
+
+/* Where a program that nobody named a path for is looked up: the agent's own PATH. */
+static const char *const folders[] = {
+	"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"};
+
+static const char *named_path(const struct machine_spec *machine, const char *name)
+{
+	for (size_t i = 0; i < machine->programs.count; i++)
+		if (!strcmp(machine->programs.items[i].key, name))
+			return machine->programs.items[i].value;
+	return NULL;
+}
+
+static const char *path_here(struct rig *rig, const struct suite *suite)
+{
+	const char *path = named_path(rig->plan->machine, suite->program);
+
+	if (!path && suite->native)
+		path = arena_printf(&rig->engine->arena, "%s/%s", rig->engine->options->native_dir,
+			suite->program);
+	return path;
+}
+
+static bool is_listed(const struct rig *rig, const char *name)
+{
+	for (size_t i = 0; i < rig->env.program_count; i++)
+		if (!strcmp(rig->programs[i].name, name))
+			return true;
+	return false;
+}
+
+void programs_list(struct rig *rig)
+{
+	const struct experiment *experiment = rig->engine->experiment;
+	struct arena *arena = &rig->engine->arena;
+
+	rig->programs = arena_alloc(arena, (experiment->suite_count + 1) * sizeof(*rig->programs));
+	for (size_t i = 0; i < experiment->suite_count; i++) {
+		const struct suite *suite = &experiment->suites[i];
+		struct machine_program *program = &rig->programs[rig->env.program_count];
+		char sha256[SHA256_HEX_LEN + 1] = "";
+
+		if (is_listed(rig, suite->program))
+			continue;
+		program->name = suite->program;
+		program->path = path_here(rig, suite);
+		/* one that is not there is told by the machine, which has to copy it */
+		if (program->path && sha256_of_file(program->path, sha256, NULL))
+			sha256[0] = '\0';
+		program->sha256 = arena_strdup(arena, sha256);
+		rig->env.program_count++;
+	}
+	rig->env.programs = rig->programs;
+}
+
+/* Asks for the SHA-256 of every place where a program could be. */
+static int digest(struct rig *rig, const struct suite *suite, json_t **out, struct err *err)
+{
+	const char *known = rig->remote.ops->program_path(rig->remote.machine, suite->program);
+	struct strv arguments = STRV_INIT;
+	int ret;
+
+	strv_add(&arguments, "digest");
+	if (known || suite->program[0] == '/')
+		strv_add(&arguments, known ? known : suite->program);
+	else
+		for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
+			strv_addf(&arguments, "%s/%s", folders[i], suite->program);
+	ret = remote_json(&rig->remote, strv_argv(&arguments), out, err);
+	strv_release(&arguments);
+	return ret;
+}
+
+static int find(struct rig *rig, size_t index, struct err *err)
+{
+	const struct suite *suite = &rig->engine->experiment->suites[index];
+	json_t *digests = NULL, *entry = NULL;
+	const char *sha256 = "";
+	size_t i;
+	int ret = digest(rig, suite, &digests, err);
+
+	if (ret)
+		return ret;
+	json_array_foreach(digests, i, entry)
+	{
+		sha256 = json_get_text(entry, "sha256", "");
+		if (sha256[0])
+			break;
+	}
+	if (!sha256[0]) {
+		json_decref(digests);
+		return err_set(err, ERR_USAGE,
+			"suite '%s': there is no program '%s' on machine '%s'; install it there, "
+			"or give its path here under programs: in the machine's file",
+			suite->name, suite->program, rig->plan->machine->name);
+	}
+	rig->program_paths[index] =
+		arena_strdup(&rig->engine->arena, json_get_text(entry, "path", suite->program));
+	ret = store_program(
+		rig->engine->store, suite->program, sha256, "", &rig->program_ids[index], err);
+	json_decref(digests);
+	return ret;
+}
+
+int programs_find(struct rig *rig, struct err *err)
+{
+	size_t count = rig->engine->experiment->suite_count;
+	int ret = 0;
+
+	rig->program_paths =
+		arena_alloc(&rig->engine->arena, (count + 1) * sizeof(*rig->program_paths));
+	rig->program_ids =
+		arena_alloc(&rig->engine->arena, (count + 1) * sizeof(*rig->program_ids));
+	for (size_t i = 0; i < count && !ret; i++)
+		ret = find(rig, i, err);
+	return ret;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include "base/clock.h"
+#include "base/stop.h"
+#include "model/store_result.h"
+#include "run/collect.h"
+#include "run/fault.h"
+#include "run/running.h"
+#include "run/runspec.h"
+
+enum { MAX_TRIES = 5 }; /* of a run whose connection is lost before it begins */
+
+static void tell(struct rig *rig, const struct store_boot *boot, enum progress_kind kind,
+	const struct store_run *run, size_t count, const char *text)
+{
+	const struct condition *condition = &rig->plan->conditions[run->condition_position];
+	struct progress progress = {
+		.kind = kind,
+		.machine = rig->plan->machine->name,
+		.variant = boot->variant->name,
+		.condition = condition->name,
+		.text = text,
+		.boot = rig->boots_before + boot->ordinal,
+		.run = run->position,
+		.runs = (int)count,
+		.warmup = run->warmup,
+	};
+
+	engine_tell(rig->engine, &progress);
+}
+
+/* Runs the program. *end COLLECTED: outcome is there. refused: the agent was there and said no. */
+static int call_agent(struct rig *rig, struct live *live, const struct store_run *run,
+	struct outcome *outcome, enum collected *end, struct str *refused, struct err *err)
+{
+	char *spec = runspec_json(rig, run, live->kmsg_after);
+	char *place = collect_place(rig, run);
+	struct remote_answer answer = REMOTE_ANSWER_INIT;
+	struct strv arguments = STRV_INIT;
+	struct remote_call call = {.input = spec,
+		.timeout_ns = runspec_deadline_ns(rig, run),
+		.max_bytes = runspec_reply_bytes(rig, run)};
+	struct err why = ERR_INIT;
+	int ret;
+
+	strv_add_many(&arguments, "run", "--spec-on-stdin", place, NULL);
+	if (live->last_place.len)
+		strv_add_many(&arguments, "--forget", str_text(&live->last_place), NULL);
+	call.arguments = strv_argv(&arguments);
+	fault_point("run");
+	ret = remote_call(&rig->remote, &call, &answer, &why);
+	fault_point("ran");
+	if (!ret && answer.end != REMOTE_OK)
+		str_add(refused, str_text(&answer.reason));
+	else if (!ret)
+		ret = outcome_parse(&answer.out, outcome, &why);
+	if (!ret)
+		*end = COLLECTED;
+	else if (ret == ERR_INTERRUPTED)
+		ret = err_set(err, ret, "%s", why.text);
+	else
+		ret = collect_reply(rig, live, run, outcome, end, err);
+	str_reset(&live->last_place);
+	str_add(&live->last_place, place);
+	remote_answer_release(&answer);
+	strv_release(&arguments);
+	free(spec);
+	free(place);
+	return ret;
+}
+
+/* A run without an outcome: the reason is ours. */
+static int store_failed(struct rig *rig, const struct live *live, const struct store_run *run,
+	const char *reason, const char *detail, struct err *err)
+{
+	struct store_run_end end = {
+		.run_id = run->id,
+		.attempt_id = live->attempt_id,
+		.reason = reason,
+		.detail = detail,
+		.wall_ns = -1,
+		.exit_code = -1,
+		.signal = -1,
+		.user_ns = -1,
+		.system_ns = -1,
+		.max_rss_bytes = -1,
+		.voluntary_switches = -1,
+		.involuntary_switches = -1,
+	};
+
+	return store_run_finish(rig->engine->store, &end, err);
+}
+
+/* The person wants to stop: the program is ended on the machine, the run is planned again. */
+static int interrupt(struct rig *rig, const struct store_run *run, struct err *err)
+{
+	char *place = collect_place(rig, run);
+	const char *arguments[] = {"cancel", place, NULL};
+	struct remote_call call = {.arguments = arguments,
+		.timeout_ns = 20 * NS_PER_S,
+		.max_bytes = runspec_reply_bytes(rig, run),
+		.urgent = true};
+	struct remote_answer answer = REMOTE_ANSWER_INIT;
+	struct err ignored = ERR_INIT;
+	int64_t again;
+
+	/* A machine that does not answer now is looked after by resume. */
+	(void)!remote_call(&rig->remote, &call, &answer, &ignored);
+	remote_answer_release(&answer);
+	free(place);
+	if (store_run_interrupted(
+		    rig->engine->store, run->id, "a stop was asked for", &again, &ignored))
+		engine_note(rig->engine, run->boot_id, "interrupted", "%s", ignored.text);
+	return err->code;
+}
+
+/* The connection was lost before the agent had the run: it is planned again. */
+static int plan_again(struct rig *rig, const struct live *live, struct store_run *run,
+	struct str *failure, bool *again, struct err *err)
+{
+	static const char why[] = "the connection was lost before the program was started";
+	int64_t id;
+
+	if (run->attempt_try >= MAX_TRIES) {
+		str_add(failure, why);
+		return store_failed(rig, live, run, "connection", why, err);
+	}
+	*again = true;
+	return store_run_interrupted(rig->engine->store, run->id, why, &id, err);
+}
+
+static int run_one(struct rig *rig, const struct store_boot *boot, struct live *live,
+	struct store_run *run, struct str *failure, bool *again, struct err *err)
+{
+	struct outcome outcome = {.reason = NULL};
+	enum collected end = COLLECT_DIED;
+	int ret = store_run_begin(rig->engine->store, run->id, live->attempt_id, err);
+
+	if (ret)
+		return ret;
+	ret = call_agent(rig, live, run, &outcome, &end, failure, err);
+	if (ret == ERR_INTERRUPTED)
+		return interrupt(rig, run, err);
+	if (ret)
+		return ret;
+	if (failure->len)
+		ret = store_failed(rig, live, run, "agent", str_text(failure), err);
+	else if (end == COLLECTED)
+		ret = collect_store(rig, boot, live, run, &outcome, failure, err);
+	else if (end == COLLECT_NEVER_RAN)
+		ret = plan_again(rig, live, run, failure, again, err);
+	else {
+		live->died = true;
+		str_add(failure, "the kernel died or the machine was lost");
+		ret = store_failed(rig, live, run, "kernel-died", str_text(failure), err);
+	}
+	outcome_release(&outcome);
+	return ret;
+}
+
+static bool is_ended(const struct store_run *run)
+{
+	return run->state == STATE_DONE || run->state == STATE_FAILED;
+}
+
+/* True when measured runs of the suite are still to come. */
+static bool suite_goes_on(const struct rig *rig, const struct store_run *runs, size_t count,
+	const struct suite *suite)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!runs[i].warmup && !is_ended(&runs[i]) &&
+			rig->plan->conditions[runs[i].condition_position].suite == suite)
+			return true;
+	return false;
+}
+
+/* A boot that goes on in a fresh kernel start is warmed up again. */
+static int plan_warmups(struct rig *rig, const struct live *live, struct store_run *runs,
+	size_t count, bool *added, struct err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < count && !ret; i++) {
+		const struct suite *suite = rig->plan->conditions[runs[i].condition_position].suite;
+		int64_t again;
+
+		if (!runs[i].warmup || !is_ended(&runs[i]) ||
+			runs[i].attempt_id == live->attempt_id ||
+			!suite_goes_on(rig, runs, count, suite))
+			continue;
+		ret = store_warmup_again(rig->engine->store, runs[i].id, &again, err);
+		*added = true;
+	}
+	return ret;
+}
+
+static int load(struct rig *rig, const struct store_boot *boot, const struct live *live,
+	struct arena *arena, struct store_run **runs, size_t *count, struct err *err)
+{
+	bool added = false;
+	int ret = store_load_runs(rig->engine->store, boot->id, arena, runs, count, err);
+
+	if (!ret)
+		ret = plan_warmups(rig, live, *runs, *count, &added, err);
+	if (!ret && added)
+		ret = store_load_runs(rig->engine->store, boot->id, arena, runs, count, err);
+	return ret;
+}
+
+static int step(struct rig *rig, const struct store_boot *boot, struct live *live,
+	struct store_run *run, size_t count, bool *again, struct err *err)
+{
+	struct str failure = STR_INIT;
+	int64_t started = clock_now_ns();
+	int ret;
+
+	tell(rig, boot, PROGRESS_RUN, run, count, NULL);
+	ret = run_one(rig, boot, live, run, &failure, again, err);
+	if (!ret && !*again) {
+		estimate_ran(rig->engine->estimate, rig->index, (size_t)run->condition_position,
+			failure.len ? -1 : clock_now_ns() - started);
+		tell(rig, boot, PROGRESS_RUN_END, run, count, failure.len ? failure.text : NULL);
+	}
+	str_release(&failure);
+	return ret;
+}
+
+int running_walk(struct rig *rig, const struct store_boot *boot, struct live *live, struct err *err)
+{
+	struct arena arena = ARENA_INIT;
+	struct store_run *runs = NULL;
+	size_t count = 0;
+	int ret = load(rig, boot, live, &arena, &runs, &count, err);
+
+	for (size_t i = 0; i < count && !ret && !live->died; i++) {
+		bool again = false;
+
+		if (is_ended(&runs[i]))
+			continue;
+		ret = stop_check(err);
+		if (!ret)
+			ret = step(rig, boot, live, &runs[i], count, &again, err);
+		if (!ret && again) {
+			ret = store_load_runs(
+				rig->engine->store, boot->id, &arena, &runs, &count, err);
+			i--; /* the same position: its new try */
+		}
+	}
+	arena_release(&arena);
+	return ret;
+}

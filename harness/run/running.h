@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef KB_RUN_RUNNING_H
+#define KB_RUN_RUNNING_H
+
+#include "base/base.h"
+
+#include "run/engine_state.h"
+
+/* Runs what is left of a boot's runs, in order. live->died: the kernel or the machine was lost, the
+ * run is stored as failed. Returns an error only for what stops the walk. */
+KB_MUST_CHECK int running_walk(
+	struct rig *rig, const struct store_boot *boot, struct live *live, struct err *err);
+
+#endif

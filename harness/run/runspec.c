@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include "base/clock.h"
+#include "base/strv.h"
+#include "run/runspec.h"
+
+/* The machine is watched this long before the start: what others use then is reported. */
+#define SETTLE_NS (100 * NS_PER_MS)
+/* Beyond a run's timeout: starting, killing, writing, and the way back. */
+#define SLACK_NS (90 * NS_PER_S)
+
+enum { RESULT_BYTES = 2 << 20 }; /* of everything but stdout and stderr */
+
+static const struct condition *condition_of(const struct rig *rig, const struct store_run *run)
+{
+	return &rig->plan->conditions[run->condition_position];
+}
+
+static json_t *text_list(const char *const *items, const char *first)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < argv_count(items); i++)
+		json_array_append_new(list, json_text(i == 0 && first ? first : items[i]));
+	return list;
+}
+
+char *runspec_json(const struct rig *rig, const struct store_run *run, int64_t kmsg_after)
+{
+	const struct condition *condition = condition_of(rig, run);
+	const char *program =
+		rig->program_paths[condition->suite - rig->engine->experiment->suites];
+	json_t *o = json_object();
+	struct str text = STR_INIT;
+	char id[64];
+
+	(void)snprintf(id, sizeof(id), "run %lld", (long long)run->id);
+	json_object_set_new(o, "id", json_text(id));
+	json_object_set_new(o, "argv", text_list(condition->argv, program));
+	json_object_set_new(o, "env", text_list(condition->env, NULL));
+	json_object_set_new(o, "timeout_ns", json_integer(condition->spec->timeout_ns));
+	json_object_set_new(o, "output_bytes", json_integer(condition->suite->output_bytes));
+	json_object_set_new(o, "settle_ns", json_integer(SETTLE_NS));
+	json_object_set_new(o, "on_second", json_boolean(condition->suite->on_second));
+	json_object_set_new(o, "kmsg_after", json_integer(kmsg_after));
+	json_write(o, false, &text);
+	json_decref(o);
+	return str_take(&text);
+}
+
+int64_t runspec_deadline_ns(const struct rig *rig, const struct store_run *run)
+{
+	return condition_of(rig, run)->spec->timeout_ns + SLACK_NS;
+}
+
+size_t runspec_reply_bytes(const struct rig *rig, const struct store_run *run)
+{
+	return 2 * (size_t)condition_of(rig, run)->suite->output_bytes + RESULT_BYTES;
+}
