@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "model/store_cells.h"
 #include "report/report.h"
 #include "report/report_notes.h"
 
@@ -134,11 +135,40 @@ static void count_words(struct report *report)
 		}
 }
 
+static int add_mean(void *arg, const struct store_cell *cell)
+{
+	struct report *report = arg;
+
+	if (!cell->runs)
+		return 0;
+	report->means = report_grown(report->arena, report->means, report->mean_count,
+		&report->mean_capacity, sizeof(*report->means));
+	report->means[report->mean_count++] = (struct report_mean){
+		.metric_id = cell->metric_id,
+		.boot_id = cell->boot_id,
+		.runs = (int64_t)cell->runs,
+		.mean = cell->mean,
+		.cv_pct = 100 * sqrt(cell->variance) / cell->mean,
+	};
+	return 0;
+}
+
+static bool compares(const struct report *report)
+{
+	for (size_t v = 0; v < report->view.variant_count; v++)
+		if (report->view.variants[v].against)
+			return true;
+	return false;
+}
+
 static int assemble(struct report *report, struct store *store, struct err *err)
 {
 	int ret = store_load_tallies(store, report->view.head.id, report->arena, &report->tallies,
 		&report->tally_count, err);
 
+	if (!ret && !compares(report))
+		ret = store_each_boot_cell(
+			store, report->view.head.id, NULL, add_mean, report, err);
 	if (ret)
 		return ret;
 	make_blocks(report);

@@ -48,6 +48,12 @@ struct report_note {
 	const char *text; /* one or two sentences; raw */
 };
 
+/* A boot's mean, for experiments in which nothing is compared: calibrations. */
+struct report_mean {
+	int64_t metric_id, boot_id, runs;
+	double mean, cv_pct; /* cv_pct NaN below two runs */
+};
+
 struct report {
 	struct arena *arena;
 	struct store_view view;
@@ -58,6 +64,8 @@ struct report {
 	size_t tally_count;
 	struct report_block *blocks;
 	size_t block_count, block_capacity;
+	struct report_mean *means; /* of experiments without a comparison */
+	size_t mean_count, mean_capacity;
 	struct report_note *notes;
 	size_t note_count, note_capacity;
 	int64_t words[VERDICT_INVALID + 1]; /* verdicts of the headline set */

@@ -152,7 +152,9 @@ static void unmoved_lines(const struct report *report, const struct layout *layo
 	int64_t all = all_words(report);
 	struct str text = STR_INIT;
 
-	if (!all) {
+	if (!all && report->view.head.kind == KIND_CALIBRATION) {
+		str_add(&text, "A calibration: boots of one kernel; nothing is compared.");
+	} else if (!all) {
 		str_add(&text, "No verdict: nothing was compared.");
 	} else if (report->words[VERDICT_EQUIVALENT] == all) {
 		str_addf(&text, "No change: %s%lld comparison%s equivalent within %g %%.",

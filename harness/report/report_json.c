@@ -162,6 +162,28 @@ static json_t *json_of_verdict(const struct report *report, const struct store_v
 	return out;
 }
 
+static json_t *json_of_means(const struct report *report, const struct store_machine *machine,
+	const struct store_metric *metric)
+{
+	json_t *out = json_array();
+
+	for (size_t b = 0; b < machine->boot_count; b++)
+		for (size_t i = 0; i < report->mean_count; i++) {
+			const struct report_mean *mean = &report->means[i];
+			json_t *item;
+
+			if (mean->boot_id != machine->boots[b].id || mean->metric_id != metric->id)
+				continue;
+			item = json_object();
+			json_put_int(item, "boot", machine->boots[b].ordinal);
+			json_put_int(item, "runs", mean->runs);
+			json_put_num(item, "mean", mean->mean);
+			json_put_num(item, "cv_pct", mean->cv_pct);
+			json_push(out, item);
+		}
+	return out;
+}
+
 static json_t *json_of_column(const struct report *report, const struct report_block *block,
 	const struct report_column *column)
 {
@@ -192,6 +214,8 @@ static json_t *json_of_column(const struct report *report, const struct report_b
 		if (column->cells[v])
 			json_push(verdicts, json_of_verdict(report, column->cells[v]));
 	json_put(out, "verdicts", verdicts);
+	if (report->mean_count)
+		json_put(out, "boot_means", json_of_means(report, block->machine, column->metric));
 	return out;
 }
 

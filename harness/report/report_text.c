@@ -215,6 +215,39 @@ static void write_drift_rows(const struct report *report, const struct report_bl
 	}
 }
 
+static void write_boot_mean(const struct report *report, const struct store_boot *boot,
+	const struct store_metric *metric, size_t column, struct table *table)
+{
+	struct str value = STR_INIT;
+
+	for (size_t i = 0; i < report->mean_count; i++) {
+		const struct report_mean *mean = &report->means[i];
+
+		if (mean->boot_id != boot->id || mean->metric_id != metric->id)
+			continue;
+		form_value(&value, mean->mean);
+		table_piece(table, column, COLOUR_NONE, true, "%s", str_text(&value));
+		if (!isnan(mean->cv_pct))
+			table_piece(table, column, COLOUR_NONE, true, "cv %.1f%%", mean->cv_pct);
+	}
+	str_release(&value);
+}
+
+/* Without a comparison: what each boot gave. */
+static void write_boot_rows(
+	const struct report *report, const struct report_block *block, struct table *table)
+{
+	for (size_t b = 0; b < block->machine->boot_count; b++) {
+		const struct store_boot *boot = &block->machine->boots[b];
+		char *label = xasprintf("boot %d, %s", boot->ordinal, boot->variant->name);
+
+		table_row(table, label);
+		free(label);
+		for (size_t c = 0; c < block->count; c++)
+			write_boot_mean(report, boot, block->columns[c].metric, c, table);
+	}
+}
+
 static void write_block(const struct report *report, const struct layout *layout,
 	const struct report_block *block, struct feet *feet, struct str *out)
 {
@@ -230,7 +263,9 @@ static void write_block(const struct report *report, const struct layout *layout
 	table_row(table, "");
 	for (size_t c = 0; c < block->count; c++)
 		write_head_cell(table, c, &block->columns[c]);
-	for (size_t b = 0; b < view->variant_count; b++) {
+	if (report->mean_count)
+		write_boot_rows(report, block, table);
+	for (size_t b = 0; b < view->variant_count && !report->mean_count; b++) {
 		if (view->variants[b].against)
 			continue;
 		write_base_row(report, block, &view->variants[b], table);
