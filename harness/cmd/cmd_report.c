@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kbracket report: tells what an experiment found, judging it first when that is needed. */
+#include "base/base.h"
+
+#include "cmd/answer.h"
+
+struct options {
+	struct global global;
+	const char *experiment;
+	bool allow_inconclusive;
+};
+
+static const struct opt rows[] = {
+	{.name = "EXPERIMENT",
+		.positional = true,
+		.type = OPT_TEXT,
+		.offset = offsetof(struct options, experiment),
+		.help = "number or name; the newest when left out"},
+	{.name = "allow-inconclusive",
+		.type = OPT_BOOL,
+		.offset = offsetof(struct options, allow_inconclusive),
+		.help = "exit 0 instead of 4 when something is inconclusive or invalid"},
+	GLOBAL_ROWS(options),
+	OPT_END,
+};
+
+static int run(struct cmd *cmd, const void *arg, struct err *err)
+{
+	const struct options *options = arg;
+	int64_t id;
+	int ret = store_find(cmd->store, options->experiment, &id, err);
+
+	return ret ? ret : answer_report(cmd, id, options->allow_inconclusive, err);
+}
+
+const struct verb verb_report = {
+	.name = "report",
+	.summary = "what an experiment found",
+	.about =
+		"Writes the report of an experiment: what moved and by how much, tables of\n"
+		"effects with their intervals and verdicts, what went wrong, and how to do it\n"
+		"again. Verdicts are computed first when there are none or they are older than\n"
+		"what is stored. Exits 0 when nothing is wrong, 1 for a regression, 3 when failed\n"
+		"builds or boots left something open, 4 when something is inconclusive or invalid.",
+	.needs = NEEDS_CHANGE,
+	.rows = rows,
+	.bytes = sizeof(struct options),
+	.run = run,
+};

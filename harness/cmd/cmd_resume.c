@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kbracket resume: goes on with an experiment that was stopped, whatever stopped it. */
+#include "base/base.h"
+
+#include "cmd/answer.h"
+#include "cmd/study.h"
+
+struct options {
+	struct global global;
+	const char *experiment;
+	bool allow_inconclusive;
+	int64_t jobs;
+};
+
+static const struct opt rows[] = {
+	{.name = "EXPERIMENT",
+		.positional = true,
+		.type = OPT_TEXT,
+		.offset = offsetof(struct options, experiment),
+		.help = "number or name; the newest when left out"},
+	{.name = "jobs",
+		.flag = 'j',
+		.type = OPT_INT,
+		.offset = offsetof(struct options, jobs),
+		.def = "0",
+		.max = 4096,
+		.arg = "N",
+		.help = "parallel jobs of kernel builds; 0 is one for each CPU"},
+	{.name = "allow-inconclusive",
+		.type = OPT_BOOL,
+		.offset = offsetof(struct options, allow_inconclusive),
+		.help = "exit 0 instead of 4 when something is inconclusive or invalid"},
+	GLOBAL_ROWS(options),
+	OPT_END,
+};
+
+/* The numbers of CPUs that the plan was made for: they are in the stored conditions. */
+static int keep_cpus(struct cmd *cmd, int64_t id, struct study *study, struct err *err)
+{
+	struct store_view view;
+	int ret = store_load(cmd->store, id, cmd->arena, &view, err);
+
+	for (size_t i = 0; !ret && i < view.machine_count; i++)
+		if (i < study->experiment.machine_count && view.machines[i].condition_count &&
+			!study->experiment.machines[i].cpus)
+			study->experiment.machines[i].cpus = view.machines[i].conditions[0].cpus;
+	return ret;
+}
+
+static int run(struct cmd *cmd, const void *arg, struct err *err)
+{
+	const struct options *options = arg;
+	struct store_experiment head;
+	struct study study = {0};
+	int64_t id;
+	int ret = store_find(cmd->store, options->experiment, &id, err);
+
+	if (!ret)
+		ret = store_load_head(cmd->store, id, cmd->arena, &head, err);
+	if (!ret && head.state == STATE_DONE)
+		return answer_report(cmd, id, options->allow_inconclusive, err);
+	if (!ret)
+		ret = study_read_stored(cmd, &head, &study, err);
+	study.engine.jobs = options->jobs;
+	if (!ret)
+		ret = keep_cpus(cmd, id, &study, err);
+	if (!ret)
+		ret = study_plan(cmd, &study, true, err);
+	return ret ? ret : study_run(cmd, &study, id, options->allow_inconclusive, err);
+}
+
+const struct verb verb_resume = {
+	.name = "resume",
+	.summary = "go on with an experiment that was stopped",
+	.about = "Finishes the plan of an experiment after a stop, a crash or a power failure. "
+		 "What is\n"
+		 "done is not done again; a run that was cut short is kept as interrupted and\n"
+		 "repeated. An experiment that is done is only reported.",
+	.needs = NEEDS_CHANGE,
+	.rows = rows,
+	.bytes = sizeof(struct options),
+	.run = run,
+};

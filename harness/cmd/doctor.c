@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cmd/doctor.h"
+#include "sys/proc.h"
+
+void findings_add(
+	struct findings *findings, enum finding_level level, const char *what, const char *text)
+{
+	GROW(findings->items, findings->count, findings->capacity);
+	findings->items[findings->count++] = (struct finding){
+		level, arena_strdup(findings->arena, what), arena_strdup(findings->arena, text)};
+}
+
+void findings_release(struct findings *findings)
+{
+	free(findings->items);
+	findings->items = NULL;
+	findings->count = findings->capacity = 0;
+}
+
+static const struct {
+	const char *program, *package, *use;
+} programs[] = {
+	{"make", "build-essential", "building kernels from git refs"},
+	{"gcc", "build-essential", "building kernels from git refs"},
+	{"flex", "flex", "building kernels from git refs"},
+	{"bison", "bison", "building kernels from git refs"},
+	{"bc", "bc", "building kernels from git refs"},
+	{"cpio", "cpio", "building kernels from git refs"},
+	{"depmod", "kmod", "kernel modules"},
+	{"ssh", "openssh-client", "reaching machines and guests"},
+	{"qemu-system-x86_64", "qemu-system-x86", "guests"},
+	{"busybox", "busybox-static", "guests: their shell and small programs"},
+	{"dropbear", "dropbear-bin", "guests: their ssh server"},
+	{"kexec", "kexec-tools", "guests: switching kernels"},
+	{"hackbench", "rt-tests", "the suite hackbench"},
+	{"stress-ng", "stress-ng", "the suite stress-ng"},
+	{"perf", "linux-perf", "counters"},
+};
+
+static void find_program(struct findings *findings, size_t i)
+{
+	char *path = proc_find_program(programs[i].program);
+
+	if (path)
+		findings_add(findings, FINDING_OK, programs[i].program, path);
+	else
+		findings_add(findings, FINDING_MISSING, programs[i].program,
+			arena_printf(findings->arena, "not found; for %s (Debian package %s)",
+				programs[i].use, programs[i].package));
+	free(path);
+}
+
+static void find_kvm(struct findings *findings)
+{
+	if (access("/dev/kvm", R_OK | W_OK) == 0)
+		findings_add(findings, FINDING_OK, "KVM",
+			"/dev/kvm can be opened; whether a guest really starts is seen when one is "
+			"started");
+	else
+		findings_add(findings, FINDING_NOISE, "KVM",
+			file_exists("/dev/kvm")
+				? "/dev/kvm may not be opened by this user; guests are emulated"
+				: "there is no /dev/kvm; guests are emulated, slowly, and timings "
+				  "in them say little about hardware");
+}
+
+void doctor_programs(struct findings *findings)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
+		find_program(findings, i);
+	find_kvm(findings);
+}
+
+/* A fact that ought to have a value, or ought not to. */
+static const struct {
+	const char *key, *wanted, *unwanted, *advice;
+} rules[] = {
+	{"governor", "performance", NULL,
+		"is not 'performance': the clock follows the load; tune: {governor: performance}"},
+	{"turbo", "off", NULL, "is on: the clock depends on heat and on neighbours"},
+	{"smt", NULL, "on",
+		"is on: a thread's speed depends on its sibling; say so beside numbers"},
+	{"numa_balancing", "0", NULL, "is on: pages move while a run is measured"},
+	{"autogroup", "0", NULL,
+		"is on: what a workload gets depends on the session that it was started from"},
+	{"clocksource", NULL, "hpet", "is slow to read; look for an unstable TSC in dmesg"},
+};
+
+static void check_rule(struct findings *findings, const json_t *facts, size_t i)
+{
+	const char *value = json_get_text(facts, rules[i].key, "");
+	bool bad = (rules[i].wanted && strcmp(value, rules[i].wanted) != 0) ||
+		   (rules[i].unwanted && strcmp(value, rules[i].unwanted) == 0);
+
+	if (!*value)
+		return; /* the machine does not have it */
+	findings_add(findings, bad ? FINDING_NOISE : FINDING_OK, rules[i].key,
+		arena_printf(findings->arena, bad ? "%s %s" : "%s", value, rules[i].advice));
+}
+
+void doctor_facts(struct findings *findings, const json_t *facts)
+{
+	if (json_get_bool(facts, "virtual", false))
+		findings_add(findings, FINDING_NOISE, "virtual",
+			"it is a virtual machine: its neighbours and its host are part of every "
+			"number");
+	if (json_get_int(facts, "swap_bytes", 0) > 0)
+		findings_add(findings, FINDING_NOISE, "swap",
+			"there is swap; a run that swaps is flagged");
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		check_rule(findings, facts, i);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "cmd/answer.h"
+#include "cmd/follow.h"
+#include "cmd/places.h"
+#include "cmd/study.h"
+#include "version.h"
+
+static void set_engine(struct cmd *cmd, struct study *study)
+{
+	study->engine = (struct engine_options){
+		.ops = &backend_ops_real,
+		.build_cache = study->lab.cache,
+		.machine_cache = arena_printf(cmd->arena, "%s/guests", study->lab.cache),
+		.agent = places_agent(cmd->arena),
+		.native_dir = places_native(cmd->arena),
+		.version = KB_VERSION,
+		.progress = follow_progress,
+	};
+}
+
+int study_tell_mistakes(struct diag *diag, struct err *err)
+{
+	struct str text = STR_INIT;
+	int ret;
+
+	diag_write(diag, &text);
+	ret = err_set(err, ERR_USAGE, "%zu mistake%s\n%s", diag->count, diag->count == 1 ? "" : "s",
+		str_text(&text));
+	str_release(&text);
+	diag_release(diag);
+	return ret;
+}
+
+int study_read(struct cmd *cmd, const char *file, struct study *out, struct err *err)
+{
+	struct diag diag = DIAG_INIT;
+	int ret = lab_find(cmd->arena, file, &out->lab, err);
+
+	if (ret)
+		return ret;
+	if (experiment_read(cmd->arena, file, &out->experiment, &diag))
+		return study_tell_mistakes(&diag, err);
+	diag_release(&diag);
+	set_engine(cmd, out);
+	return 0;
+}
+
+int study_read_stored(
+	struct cmd *cmd, const struct store_experiment *head, struct study *out, struct err *err)
+{
+	struct diag diag = DIAG_INIT;
+	struct err no_lab = ERR_INIT;
+	const char *name =
+		arena_printf(cmd->arena, "configuration of experiment %lld", (long long)head->id);
+
+	if (head->kind == KIND_IMPORT)
+		return err_set(err, ERR_USAGE, "experiment %lld was imported: nothing can be run",
+			(long long)head->id);
+	if (lab_find(cmd->arena, NULL, &out->lab, &no_lab))
+		out->lab.cache =
+			arena_printf(cmd->arena, "%s/../kernels/cache", store_folder(cmd->store));
+	if (experiment_read_text(
+		    cmd->arena, name, head->spec, strlen(head->spec), &out->experiment, &diag))
+		return study_tell_mistakes(&diag, err);
+	diag_release(&diag);
+	set_engine(cmd, out);
+	return 0;
+}
+
+static int find_cpus(struct study *study, const struct machine_spec *machine, bool may_ask,
+	int64_t *cpus, struct err *err)
+{
+	*cpus = machine->cpus;
+	if (machine->kind == MACHINE_QEMU)
+		*cpus = machine->qemu.cpus;
+	else if (machine->kind == MACHINE_LOCAL)
+		*cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	if (*cpus > 0)
+		return 0;
+	if (!may_ask)
+		return err_set(err, ERR_USAGE,
+			"machine %s: how many CPUs it has is not in %s; add 'cpus: N' there, or "
+			"--ask makes contact",
+			machine->name, machine->place.file);
+	log_line(LOG_INFO, "asking %s for its number of CPUs", machine->name);
+	return engine_ask_cpus(machine, &study->engine, cpus, err);
+}
+
+int study_plan(struct cmd *cmd, struct study *study, bool may_ask, struct err *err)
+{
+	const struct experiment *experiment = &study->experiment;
+	int ret = 0;
+
+	study->plans =
+		arena_alloc(cmd->arena, (experiment->machine_count + 1) * sizeof(*study->plans));
+	for (size_t i = 0; i < experiment->machine_count && !ret; i++) {
+		const struct machine_spec *machine = &experiment->machines[i];
+		int64_t cpus;
+
+		ret = find_cpus(study, machine, may_ask, &cpus, err);
+		if (!ret)
+			ret = plan_make(
+				cmd->arena, experiment, machine, cpus, &study->plans[i], err);
+	}
+	return ret;
+}
+
+static bool boots_kernels(const struct experiment *experiment)
+{
+	for (size_t i = 0; i < experiment->machine_count; i++)
+		if (experiment->machines[i].boot != BOOT_NONE)
+			return true;
+	return false;
+}
+
+int study_resolve(struct cmd *cmd, struct study *study, struct err *err)
+{
+	const struct experiment *experiment = &study->experiment;
+	bool needed = boots_kernels(experiment);
+	int ret = 0;
+
+	study->refs =
+		arena_alloc(cmd->arena, (experiment->variant_count + 1) * sizeof(*study->refs));
+	for (size_t i = 0; i < experiment->variant_count && !ret; i++) {
+		const struct variant *variant = experiment->variants[i];
+		struct resolved resolved = {"", ""};
+
+		if (needed)
+			ret = study->engine.ops->builder_for(variant)->resolve(
+				variant, cmd->arena, &resolved, err);
+		if (ret)
+			err_wrap(err, "variant '%s'", variant->name);
+		study->refs[i] = (struct store_ref){resolved.commit, resolved.subject};
+	}
+	return ret;
+}
+
+int study_open_store(
+	struct cmd *cmd, const struct study *study, enum store_mode mode, struct err *err)
+{
+	if (!cmd->global->db && !cmd->global->results)
+		cmd->db_path = study->lab.database;
+	return store_open(cmd->db_path, mode, &cmd->store, err);
+}
+
+int study_create(struct cmd *cmd, const struct study *study, enum store_kind kind, int64_t *id,
+	struct err *err)
+{
+	char *spec = experiment_dump(&study->experiment);
+	struct store_new what = {
+		.kind = kind,
+		.experiment = &study->experiment,
+		.spec = spec,
+		.plans = study->plans,
+		.refs = study->refs,
+		.version = KB_VERSION,
+	};
+	int ret = store_create(cmd->store, &what, id, err);
+
+	free(spec);
+	if (!ret)
+		log_line(LOG_INFO, "%s %lld: %s", store_kind_name(kind), (long long)*id,
+			study->experiment.name);
+	return ret;
+}
+
+int study_run(
+	struct cmd *cmd, const struct study *study, int64_t id, bool allow_open, struct err *err)
+{
+	int ret = engine_run(cmd->store, id, &study->experiment, study->plans, &study->engine, err);
+
+	log_line(LOG_PROGRESS, "%s", "");
+	if (ret == ERR_INTERRUPTED)
+		return err_wrap(err, "stopped; `kbracket resume %lld` goes on", (long long)id);
+	if (ret)
+		return err_wrap(err, "experiment %lld stays unfinished (`kbracket resume %lld`)",
+			(long long)id, (long long)id);
+	return answer_report(cmd, id, allow_open, err);
+}

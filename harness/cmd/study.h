@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef KB_CMD_STUDY_H
+#define KB_CMD_STUDY_H
+
+#include "base/base.h"
+
+#include "cmd/cmd.h"
+#include "model/experiment.h"
+#include "model/lab.h"
+#include "model/plan.h"
+#include "model/store_plan.h"
+#include "run/engine.h"
+
+/* An experiment on its way from a file, or from the database, to the engine. Order of calls:
+ * study_read or study_read_stored, study_plan, study_resolve, study_create. Memory is the arena's.
+ */
+struct study {
+	struct lab lab;
+	struct experiment experiment;
+	struct plan *plans;	/* one for each machine */
+	struct store_ref *refs; /* one for each variant; after study_resolve */
+	struct engine_options engine;
+};
+
+/* Reads a file and everything it names; all mistakes are in the error's text, a line each. */
+KB_MUST_CHECK int study_read(struct cmd *cmd, const char *file, struct study *out, struct err *err);
+/* The same from what was stored with an experiment. The lab is the one around the current folder,
+ * or else its cache is beside the database's folder. */
+KB_MUST_CHECK int study_read_stored(
+	struct cmd *cmd, const struct store_experiment *head, struct study *out, struct err *err);
+
+/* All of diag as an error's text; diag is released. Returns ERR_USAGE. */
+int study_tell_mistakes(struct diag *diag, struct err *err);
+
+/* Plans every machine. Where neither the machine's file nor the machine's kind tells its number of
+ * CPUs, it is asked when may_ask, else that is ERR_USAGE. */
+KB_MUST_CHECK int study_plan(struct cmd *cmd, struct study *study, bool may_ask, struct err *err);
+
+/* What the variants' refs mean today. Machines that are not booted need no kernel. */
+KB_MUST_CHECK int study_resolve(struct cmd *cmd, struct study *study, struct err *err);
+
+/* Opens the lab's database, or the one that was asked for, as cmd->store. */
+KB_MUST_CHECK int study_open_store(
+	struct cmd *cmd, const struct study *study, enum store_mode mode, struct err *err);
+
+/* Stores the plan as a new experiment. */
+KB_MUST_CHECK int study_create(struct cmd *cmd, const struct study *study, enum store_kind kind,
+	int64_t *id, struct err *err);
+
+/* Walks what is left of it, judges and reports. The status, or a negative code. */
+KB_MUST_CHECK int study_run(
+	struct cmd *cmd, const struct study *study, int64_t id, bool allow_open, struct err *err);
+
+#endif
