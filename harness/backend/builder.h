@@ -6,7 +6,6 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "model/variant.h"
 
 /* Where builds live and how they are made. */
@@ -60,9 +59,5 @@ extern const struct builder builder_prebuilt;
 
 /* The builder for a variant. */
 const struct builder *builder_for(const struct variant *variant);
-
-/* Lines "-CONFIG_X=y" / "+CONFIG_X=n" by which two resolved configs differ, at most max lines. */
-KB_MUST_CHECK int build_config_diff(const char *config_a, const char *config_b, size_t max_lines,
-	struct str *out, struct err *err);
 
 #endif
