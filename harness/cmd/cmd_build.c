@@ -70,9 +70,9 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 const struct verb verb_build = {
 	.name = "build",
 	.summary = "build the kernels of an experiment",
-	.about = "Builds kernels into the lab's cache, where a later run finds them. Nothing is "
-		 "booted\n"
-		 "and nothing is stored in the database. Exits 3 when a build failed.",
+	.about = "Builds kernels into the lab's cache, where a later run finds them. Nothing "
+		 "is booted and nothing is stored in the database. Exits 3 when a build "
+		 "failed.",
 	.needs = NEEDS_NOTHING,
 	.rows = rows,
 	.bytes = sizeof(struct options),

@@ -99,11 +99,9 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 const struct verb verb_calibrate = {
 	.name = "calibrate",
 	.summary = "boots of the baseline that teach a machine's variance",
-	.about = "Boots the baseline of an experiment several times on a machine and measures it "
-		 "as\n"
-		 "the experiment would. From these boots later judgements know how much two boots "
-		 "of\n"
-		 "one kernel differ there.",
+	.about = "Boots the baseline of an experiment several times on a machine and "
+		 "measures it as the experiment would. From these boots later judgements "
+		 "know how much two boots of one kernel differ there.",
 	.needs = NEEDS_NOTHING,
 	.rows = rows,
 	.bytes = sizeof(struct options),

@@ -128,10 +128,8 @@ const struct verb verb_compare = {
 	.name = "compare",
 	.summary = "two experiments, or two variants of one",
 	.about = "Two variants of one experiment are judged against each other from the same "
-		 "boots: B\n"
-		 "against A, whatever their baselines are. Of two experiments the effects are put "
-		 "side\n"
-		 "by side, and what is not comparable is said.",
+		 "boots: B against A, whatever their baselines are. Of two experiments the "
+		 "effects are put side by side, and what is not comparable is said.",
 	.needs = NEEDS_CHANGE,
 	.rows = rows,
 	.bytes = sizeof(struct options),

@@ -184,11 +184,10 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 const struct verb verb_doctor = {
 	.name = "doctor",
 	.summary = "what a host or machine lacks, and what makes it noisy",
-	.about = "Without a machine: which programs are missing here and what they would be for. "
-		 "With\n"
-		 "one: makes contact as an experiment would, and tells what is known of it. In "
-		 "both\n"
-		 "cases what will make measurements scatter. Exits 3 when something is missing.",
+	.about = "Without a machine: which programs are missing here and what they would be "
+		 "for. With one: makes contact as an experiment would, and tells what is "
+		 "known of it. In both cases what will make measurements scatter. Exits 3 "
+		 "when something is missing.",
 	.needs = NEEDS_NOTHING,
 	.rows = rows,
 	.bytes = sizeof(struct options),

@@ -52,9 +52,9 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 const struct verb verb_export = {
 	.name = "export",
 	.summary = "every sample as CSV or JSON lines",
-	.about = "Writes every sample of an experiment to stdout, warm-ups and failed runs marked, "
-		 "in\n"
-		 "the order in which they were taken. The CSV can be read by `kbracket import`.",
+	.about = "Writes every sample of an experiment to stdout, warm-ups and failed runs "
+		 "marked, in the order in which they were taken. The CSV can be read by "
+		 "`kbracket import`.",
 	.needs = NEEDS_READ,
 	.rows = rows,
 	.bytes = sizeof(struct options),

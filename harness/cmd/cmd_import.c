@@ -152,11 +152,10 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 const struct verb verb_import = {
 	.name = "import",
 	.summary = "measurements from a CSV file",
-	.about = "Takes published or foreign measurements into the database as an experiment of "
-		 "their\n"
-		 "own. A file may hold runs, or boot means where runs were not published: then "
-		 "there\n"
-		 "is an estimate and a drift, but no CV and no verdict.",
+	.about = "Takes published or foreign measurements into the database as an experiment "
+		 "of their own. A file may hold runs, or boot means where runs were not "
+		 "published: then there is an estimate and a drift, but no CV and no "
+		 "verdict.",
 	.needs = NEEDS_WRITE,
 	.rows = rows,
 	.bytes = sizeof(struct options),

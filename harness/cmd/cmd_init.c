@@ -64,9 +64,8 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 const struct verb verb_init = {
 	.name = "init",
 	.summary = "a lab: a folder for experiments, kernels and results",
-	.about =
-		"Makes a lab in a new or empty folder, with a first experiment, its kernels and a\n"
-		"guest machine to change.",
+	.about = "Makes a lab in a new or empty folder, with a first experiment, its kernels "
+		 "and a guest machine to change.",
 	.needs = NEEDS_NOTHING,
 	.rows = rows,
 	.bytes = sizeof(struct options),

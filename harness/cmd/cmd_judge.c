@@ -64,9 +64,8 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 const struct verb verb_judge = {
 	.name = "judge",
 	.summary = "compute verdicts again from the samples",
-	.about =
-		"Drops the verdicts of an experiment and computes them again from what is stored.\n"
-		"`kbracket report` does this by itself when it is needed.",
+	.about = "Drops the verdicts of an experiment and computes them again from what is "
+		 "stored. `kbracket report` does this by itself when it is needed.",
 	.needs = NEEDS_CHANGE,
 	.rows = rows,
 	.bytes = sizeof(struct options),

@@ -257,11 +257,9 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 const struct verb verb_plan = {
 	.name = "plan",
 	.summary = "what an experiment would do, and for how long",
-	.about = "Prints the kernels with their commits, the conditions with their workers, every "
-		 "boot\n"
-		 "in its order, and an estimate of the time from earlier runs or from what the "
-		 "suites\n"
-		 "declare. Nothing is built, booted or stored.",
+	.about = "Prints the kernels with their commits, the conditions with their workers, "
+		 "every boot in its order, and an estimate of the time from earlier runs or "
+		 "from what the suites declare. Nothing is built, booted or stored.",
 	.needs = NEEDS_NOTHING,
 	.rows = rows,
 	.bytes = sizeof(struct options),

@@ -166,11 +166,9 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 const struct verb verb_prune = {
 	.name = "prune",
 	.summary = "remove experiments and their raw output",
-	.about =
-		"Lists what would be removed: the experiments' rows, samples, verdicts, and raw "
-		"files\n"
-		"that nothing else names. With --yes it is removed. Nothing else in kbracket ever\n"
-		"deletes samples or raw output.",
+	.about = "Lists what would be removed: the experiments' rows, samples, verdicts, and "
+		 "raw files that nothing else names. With --yes it is removed. Nothing else "
+		 "in kbracket ever deletes samples or raw output.",
 	.needs = NEEDS_CHANGE,
 	.rows = rows,
 	.bytes = sizeof(struct options),

@@ -36,12 +36,12 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 const struct verb verb_report = {
 	.name = "report",
 	.summary = "what an experiment found",
-	.about =
-		"Writes the report of an experiment: what moved and by how much, tables of\n"
-		"effects with their intervals and verdicts, what went wrong, and how to do it\n"
-		"again. Verdicts are computed first when there are none or they are older than\n"
-		"what is stored. Exits 0 when nothing is wrong, 1 for a regression, 3 when failed\n"
-		"builds or boots left something open, 4 when something is inconclusive or invalid.",
+	.about = "Writes the report of an experiment: what moved and by how much, tables of "
+		 "effects with their intervals and verdicts, what went wrong, and how to do "
+		 "it again. Verdicts are computed first when there are none or they are "
+		 "older than what is stored. Exits 0 when nothing is wrong, 1 for a "
+		 "regression, 3 when failed builds or boots left something open, 4 when "
+		 "something is inconclusive or invalid.",
 	.needs = NEEDS_CHANGE,
 	.rows = rows,
 	.bytes = sizeof(struct options),

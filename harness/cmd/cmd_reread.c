@@ -136,10 +136,9 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 const struct verb verb_reread = {
 	.name = "reread",
 	.summary = "read kept raw output again with mended suites",
-	.about =
-		"Reads the raw output of every run again with the present suite files. Where that\n"
-		"gives other samples they become the ones that count; the old ones stay. Then the\n"
-		"experiment is judged again.",
+	.about = "Reads the raw output of every run again with the present suite files. "
+		 "Where that gives other samples they become the ones that count; the old "
+		 "ones stay. Then the experiment is judged again.",
 	.needs = NEEDS_CHANGE,
 	.rows = rows,
 	.bytes = sizeof(struct options),

@@ -72,10 +72,9 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 const struct verb verb_resume = {
 	.name = "resume",
 	.summary = "go on with an experiment that was stopped",
-	.about = "Finishes the plan of an experiment after a stop, a crash or a power failure. "
-		 "What is\n"
-		 "done is not done again; a run that was cut short is kept as interrupted and\n"
-		 "repeated. An experiment that is done is only reported.",
+	.about = "Finishes the plan of an experiment after a stop, a crash or a power "
+		 "failure. What is done is not done again; a run that was cut short is kept "
+		 "as interrupted and repeated. An experiment that is done is only reported.",
 	.needs = NEEDS_CHANGE,
 	.rows = rows,
 	.bytes = sizeof(struct options),

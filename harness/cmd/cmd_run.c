@@ -56,11 +56,9 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 const struct verb verb_run = {
 	.name = "run",
 	.summary = "build, boot, measure, judge and report an experiment",
-	.about = "Reads the experiment, stores its plan, builds its kernels, boots them in the "
-		 "planned\n"
-		 "order, runs the workloads, and ends with the report and its exit status. It can "
-		 "be\n"
-		 "stopped at any time; `kbracket resume` goes on.",
+	.about = "Reads the experiment, stores its plan, builds its kernels, boots them in "
+		 "the planned order, runs the workloads, and ends with the report and its "
+		 "exit status. It can be stopped at any time; `kbracket resume` goes on.",
 	.needs = NEEDS_NOTHING,
 	.rows = rows,
 	.bytes = sizeof(struct options),

@@ -116,10 +116,9 @@ const struct verb verb_show = {
 	.name = "show",
 	.summary = "an experiment, a boot's proof, a run's raw output, a build",
 	.about = "Without arguments lists the experiments. `show 3` shows the boots of an "
-		 "experiment,\n"
-		 "`show boot 2` what proved which kernel ran and the runs in it, `show run 17` one "
-		 "run\n"
-		 "with its samples and raw output, `show build KEY` a kernel.",
+		 "experiment, `show boot 2` what proved which kernel ran and the runs in it, "
+		 "`show run 17` one run with its samples and raw output, `show build KEY` a "
+		 "kernel.",
 	.needs = NEEDS_READ,
 	.rows = rows,
 	.bytes = sizeof(struct options),

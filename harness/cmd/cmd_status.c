@@ -161,9 +161,9 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 const struct verb verb_status = {
 	.name = "status",
 	.summary = "how far an experiment is",
-	.about = "Counts boots and runs by state, with an estimate of the time that is left. Reads "
-		 "the\n"
-		 "database only, so it can be used while another kbracket runs the experiment.",
+	.about = "Counts boots and runs by state, with an estimate of the time that is left. "
+		 "Reads the database only, so it can be used while another kbracket runs the "
+		 "experiment.",
 	.needs = NEEDS_READ,
 	.rows = rows,
 	.bytes = sizeof(struct options),

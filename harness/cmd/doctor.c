@@ -76,19 +76,18 @@ void doctor_programs(struct findings *findings)
 	find_kvm(findings);
 }
 
-/* A fact that ought to have a value, or ought not to. */
+/* A fact that ought to have a value, or ought not to, and what it does otherwise. */
 static const struct {
-	const char *key, *wanted, *unwanted, *advice;
+	const char *key, *wanted, *unwanted, *otherwise;
 } rules[] = {
 	{"governor", "performance", NULL,
-		"is not 'performance': the clock follows the load; tune: {governor: performance}"},
-	{"turbo", "off", NULL, "is on: the clock depends on heat and on neighbours"},
-	{"smt", NULL, "on",
-		"is on: a thread's speed depends on its sibling; say so beside numbers"},
-	{"numa_balancing", "0", NULL, "is on: pages move while a run is measured"},
+		"the clock follows the load; tune: {governor: performance} changes it"},
+	{"turbo", "off", NULL, "the clock depends on heat and on what neighbours do"},
+	{"smt", NULL, "on", "a thread's speed depends on its sibling; say so beside numbers"},
+	{"numa_balancing", "0", NULL, "pages move while a run is measured"},
 	{"autogroup", "0", NULL,
-		"is on: what a workload gets depends on the session that it was started from"},
-	{"clocksource", NULL, "hpet", "is slow to read; look for an unstable TSC in dmesg"},
+		"what a workload gets depends on the session that it was started from"},
+	{"clocksource", NULL, "hpet", "it is slow to read; look for an unstable TSC in dmesg"},
 };
 
 static void check_rule(struct findings *findings, const json_t *facts, size_t i)
@@ -100,7 +99,8 @@ static void check_rule(struct findings *findings, const json_t *facts, size_t i)
 	if (!*value)
 		return; /* the machine does not have it */
 	findings_add(findings, bad ? FINDING_NOISE : FINDING_OK, rules[i].key,
-		arena_printf(findings->arena, bad ? "%s %s" : "%s", value, rules[i].advice));
+		bad ? arena_printf(findings->arena, "it is '%s': %s", value, rules[i].otherwise)
+		    : value);
 }
 
 void doctor_facts(struct findings *findings, const json_t *facts)

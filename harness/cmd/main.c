@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "cmd/places.h"
 #include "model/name.h"
+#include "report/layout.h"
 #include "version.h"
 
 const struct verb *const verbs[] = {
@@ -39,9 +40,8 @@ const struct opt global_rows[] = {
 	{.name = "results",
 		.type = OPT_PATH,
 		.offset = offsetof(struct global, results),
-		.def = "results",
 		.arg = "DIR",
-		.help = "folder of the database and raw output"},
+		.help = "folder of the database and raw output, instead of the lab's"},
 	{.name = "db",
 		.type = OPT_PATH,
 		.offset = offsetof(struct global, db),
@@ -177,11 +177,13 @@ static int answer_without_verb(struct arena *arena, const struct strv *args, str
 
 static void write_verb_help(const struct verb *verb)
 {
+	const struct layout plain = {80, ui_utf8(), false};
 	struct str out = STR_INIT;
 	char *command = xasprintf("kbracket %s", verb->name);
 
 	opt_write_help(command, verb->rows, &out);
-	str_addf(&out, "\n%s\n", verb->about);
+	str_add_char(&out, '\n');
+	layout_paragraph(&plain, &out, 0, 0, verb->about);
 	ui_write_text(&out);
 	str_release(&out);
 	free(command);
