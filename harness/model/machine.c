@@ -102,8 +102,6 @@ const struct opt machine_opts[] = {
 	{"programs", OPT_PAIRS, MACHINE(programs), .max = 100, .path = true,
 		.check = name_check_line, .check_key = name_check,
 		.help = "program and its path here; it is copied to the machine"},
-	{"tune", OPT_PAIRS, MACHINE(tune), .max = 100, .check = name_check_line,
-		.check_key = name_check, .help = "knob and value, set before and put back after"},
 	{"workdir", OPT_TEXT, MACHINE(workdir), .def = "/var/lib/kbracket",
 		.check = check_absolute, .help = "our folder on the machine"},
 	OPT_END};

@@ -37,7 +37,6 @@ struct machine_spec {
 	int64_t boot_timeout_ns;	/* from the jump to a proved kernel */
 	int64_t cpus;			/* online CPUs when the file says so; 0: ask the machine */
 	struct pairs programs;		/* program name -> path here, copied to the machine */
-	struct pairs tune;		/* knob -> value */
 	const char *workdir;		/* ours on the machine; root-owned, 0700 */
 };
 

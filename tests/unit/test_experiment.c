@@ -315,7 +315,6 @@ static void machines_are_read(void **state)
 				"boot: kexec\n"
 				"initramfs: [mkinitramfs, -o, \"{initrd}\", \"{release}\"]\n"
 				"power: { cycle: [ipmitool, -H, bmc-tr, chassis, power, cycle] }\n"
-				"tune: { governor: performance, irqbalance: stop }\n"
 				"programs: { schbench: ~/bench/schbench/schbench }\n"),
 			&m, &r->diag),
 		0);
@@ -324,7 +323,6 @@ static void machines_are_read(void **state)
 	assert_string_equal(m.initramfs[2], "{initrd}");
 	assert_int_equal(argv_count(m.power_cycle), 6);
 	assert_string_equal(m.programs.items[0].value, "/home/me/bench/schbench/schbench");
-	assert_string_equal(m.tune.items[1].value, "stop");
 	assert_int_equal(m.boot_timeout_ns, 300 * NS_PER_S);
 	assert_int_equal(m.cpus, 0);
 	assert_int_equal(
