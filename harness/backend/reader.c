@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "backend/reader_ops.h"
+#include "sys/regex.h"
+
+static reader_find_fn *const finders[] = {
+	[READER_REGEX] = reader_find_regex,
+	[READER_JSON] = reader_find_json,
+	[READER_CSV] = reader_find_csv,
+};
+
+struct stream {
+	const char *bytes;
+	size_t len;
+};
+
+/* The streams that a metric or check looks at, in the order of reading; returns how many. */
+static size_t pick_streams(
+	const struct program_output *output, enum output_stream from, struct stream streams[2])
+{
+	struct stream out = {output->out_len ? output->out : "", output->out_len};
+	struct stream err_out = {output->err_len ? output->err_out : "", output->err_len};
+	size_t count = 0;
+
+	if (from != STREAM_STDERR)
+		streams[count++] = out;
+	if (from != STREAM_STDOUT)
+		streams[count++] = err_out;
+	return count;
+}
+
+static int check_fail_if(
+	const struct suite *suite, const struct program_output *output, struct err *err)
+{
+	struct stream streams[2];
+	size_t count = pick_streams(output, STREAM_BOTH, streams);
+
+	for (const char *const *pattern = suite->fail_if; pattern && *pattern; pattern++) {
+		struct regex *regex;
+		int ret = regex_compile(*pattern, &regex, err);
+
+		for (size_t i = 0; i < count && ret == 0; i++) {
+			struct regex_span span;
+			size_t offset = 0;
+
+			ret = regex_next(
+				regex, streams[i].bytes, streams[i].len, &offset, &span, 1, err);
+			if (ret == 1) {
+				struct str text = STR_INIT;
+				size_t len = span.end - span.start;
+
+				str_add_safe(&text, streams[i].bytes + span.start,
+					len > 200 ? 200 : len);
+				ret = err_set(err, ERR_INVALID, "the program says \"%s\"",
+					str_text(&text));
+				str_release(&text);
+			}
+		}
+		regex_free(regex);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* Every match must say what was asked for, and there must be one. */
+static int check_echo(const struct echo_check *echo, const char *expect,
+	const struct program_output *output, struct err *err)
+{
+	struct stream streams[2];
+	size_t count = pick_streams(output, echo->from, streams), matches = 0;
+	struct regex *regex;
+	int ret = regex_compile(echo->pattern, &regex, err);
+
+	for (size_t i = 0; i < count && ret == 0; i++) {
+		struct regex_span spans[2];
+		size_t offset = 0;
+
+		while (ret == 0 && (ret = regex_next(regex, streams[i].bytes, streams[i].len,
+					    &offset, spans, 2, err)) == 1) {
+			size_t len = spans[1].start == SIZE_MAX ? 0 : spans[1].end - spans[1].start;
+
+			matches++;
+			ret = 0;
+			if (len != strlen(expect) ||
+				memcmp(streams[i].bytes + spans[1].start, expect, len) != 0)
+				ret = err_set(err, ERR_INVALID,
+					"the program says it ran with '%.*s' where %s was asked "
+					"for",
+					len > 60 ? 60 : (int)len,
+					len ? streams[i].bytes + spans[1].start : "", expect);
+		}
+	}
+	if (ret == 0 && !matches)
+		ret = err_set(err, ERR_INVALID,
+			"the program does not say that it ran with %s (/%s/)", expect,
+			echo->pattern);
+	regex_free(regex);
+	return ret;
+}
+
+static int check_echoes(
+	const struct condition *condition, const struct program_output *output, struct err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < condition->suite->echo_count && ret == 0; i++)
+		ret = check_echo(&condition->suite->echoes[i], condition->expects[i], output, err);
+	return ret;
+}
+
+static double sum(const struct findings *found)
+{
+	double total = 0;
+
+	for (size_t i = 0; i < found->count; i++)
+		total += found->values[i];
+	return total;
+}
+
+/* Leaves the values that count. */
+static int choose(const struct metric_spec *metric, struct findings *found, struct err *err)
+{
+	size_t pick = 0;
+
+	switch (metric->which) {
+	case WHICH_ALL:
+		return 0;
+	case WHICH_SUM:
+		found->values[0] = sum(found);
+		break;
+	case WHICH_ONLY:
+		if (found->count > 1)
+			return err_set(err, ERR_INVALID, "%zu values where one was expected",
+				found->count);
+		break;
+	case WHICH_FIRST:
+		break;
+	case WHICH_LAST:
+		pick = found->count - 1;
+		break;
+	case WHICH_NTH:
+		if ((uint64_t)metric->nth > found->count)
+			return err_set(err, ERR_INVALID, "only %zu values, number %lld was wanted",
+				found->count, (long long)metric->nth);
+		pick = (size_t)metric->nth - 1;
+		break;
+	}
+	found->values[0] = found->values[pick];
+	found->count = 1;
+	return 0;
+}
+
+static int check_values(
+	const struct metric_spec *metric, const struct findings *found, struct err *err)
+{
+	for (size_t i = 0; i < found->count; i++) {
+		double value = found->values[i];
+
+		if (!isfinite(value))
+			return err_set(err, ERR_INVALID, "the value is not finite");
+		if (value < 0 || (value == 0 && !metric->zero_ok))
+			return err_set(err, ERR_INVALID, "%g is no measurement", value);
+	}
+	return 0;
+}
+
+static void keep(struct reading *reading, size_t metric, const struct findings *found)
+{
+	for (size_t i = 0; i < found->count; i++) {
+		GROW(reading->values, reading->count, reading->capacity);
+		reading->values[reading->count++] = (struct reading_value){
+			.metric = metric, .ordinal = (int)i + 1, .value = found->values[i]};
+	}
+}
+
+static int read_metric(const struct suite *suite, size_t index, const struct program_output *output,
+	struct reading *reading, struct err *err)
+{
+	const struct metric_spec *metric = &suite->metrics[index];
+	struct findings found = {0};
+	struct stream streams[2];
+	size_t count = pick_streams(output, metric->from, streams);
+	int ret = 0;
+
+	for (size_t i = 0; i < count && ret == 0; i++)
+		ret = finders[metric->reader](
+			metric, streams[i].bytes, streams[i].len, &found, err);
+	if (ret == 0 && !found.count && !metric->optional)
+		ret = err_set(err, ERR_INVALID, "not in the output");
+	if (ret == 0 && found.count)
+		ret = choose(metric, &found, err);
+	if (ret == 0)
+		ret = check_values(metric, &found, err);
+	if (ret == 0)
+		keep(reading, index, &found);
+	free(found.values);
+	return ret ? err_wrap(err, "metric '%s'", metric->name) : 0;
+}
+
+int reader_read(const struct condition *condition, const struct program_output *output,
+	struct reading *out, struct err *err)
+{
+	const struct suite *suite = condition->suite;
+	struct reading reading = READING_INIT;
+	int ret = check_fail_if(suite, output, err);
+
+	if (ret == 0)
+		ret = check_echoes(condition, output, err);
+	for (size_t i = 0; i < suite->metric_count && ret == 0; i++)
+		ret = read_metric(suite, i, output, &reading, err);
+	if (ret)
+		reading_release(&reading);
+	else
+		*out = reading;
+	return ret;
+}
+
+void reading_release(struct reading *reading)
+{
+	free(reading->values);
+	*reading = (struct reading)READING_INIT;
+}

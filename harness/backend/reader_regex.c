@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include "backend/reader_ops.h"
+#include "sys/regex.h"
+
+enum { MAX_SPANS = 32 };
+
+/* The value is the group named "value", else the first group, else the whole match. */
+static int value_group(const struct regex *regex)
+{
+	int group = regex_group_number(regex, "value");
+
+	if (group < 0)
+		group = regex_groups(regex) > 0 ? 1 : 0;
+	return group;
+}
+
+int reader_find_regex(const struct metric_spec *metric, const char *bytes, size_t len,
+	struct findings *out, struct err *err)
+{
+	struct regex_span spans[MAX_SPANS];
+	struct regex *regex;
+	size_t offset = 0;
+	int group, ret = regex_compile(metric->pattern, &regex, err);
+
+	if (ret)
+		return ret;
+	group = value_group(regex);
+	if (group >= MAX_SPANS)
+		ret = err_set(err, ERR_USAGE, "the pattern has too many groups");
+	while (ret == 0 &&
+		(ret = regex_next(regex, bytes, len, &offset, spans, MAX_SPANS, err)) == 1) {
+		ret = 0;
+		if (spans[group].start != SIZE_MAX)
+			ret = findings_add(metric, bytes + spans[group].start,
+				spans[group].end - spans[group].start, out, err);
+	}
+	regex_free(regex);
+	return ret;
+}
