@@ -126,11 +126,12 @@ void num_add_duration(struct str *s, int64_t ns)
 		ns = -ns;
 	}
 	seconds = (ns + 500000000) / 1000000000;
-	if (ns < 1000000)
+	/* The bounds are where rounding to the digits shown would reach the next unit. */
+	if (ns < 999500)
 		str_addf(s, "%.3g us", (double)ns / 1e3);
-	else if (ns < 1000000000)
+	else if (ns < 999500000)
 		str_addf(s, "%.3g ms", (double)ns / 1e6);
-	else if (ns < 10000000000)
+	else if (ns < 9950000000)
 		str_addf(s, "%.1f s", (double)ns / 1e9);
 	else if (seconds < 60)
 		str_addf(s, "%lld s", (long long)seconds);

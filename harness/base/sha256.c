@@ -36,25 +36,43 @@ static void expand_block(uint32_t w[64], const unsigned char *block)
 	}
 }
 
+/* The eight working variables change places in every round; naming them anew instead of moving them
+ * makes this several times as fast, and images of 100 MB are hashed. */
+#define ROUND(a, b, c, d, e, f, g, h, i)                                               \
+	do {                                                                           \
+		uint32_t t = (h) + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +    \
+			     (((e) & (f)) ^ (~(e) & (g))) + round_constants[i] + w[i]; \
+                                                                                       \
+		(d) += t;                                                              \
+		(h) = t + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) +             \
+		      (((a) & (b)) ^ ((a) & (c)) ^ ((b) & (c)));                       \
+	} while (0)
+
 static void compress(uint32_t state[8], const unsigned char *block)
 {
-	uint32_t w[64], v[8];
+	uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+	uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
+	uint32_t w[64];
 
 	expand_block(w, block);
-	memcpy(v, state, sizeof(v));
-	for (int i = 0; i < 64; i++) {
-		uint32_t s1 = rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25);
-		uint32_t choose = (v[4] & v[5]) ^ (~v[4] & v[6]);
-		uint32_t t1 = v[7] + s1 + choose + round_constants[i] + w[i];
-		uint32_t s0 = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22);
-		uint32_t majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-
-		memmove(v + 1, v, 7 * sizeof(*v));
-		v[4] += t1;
-		v[0] = t1 + s0 + majority;
+	for (int i = 0; i < 64; i += 8) {
+		ROUND(a, b, c, d, e, f, g, h, i);
+		ROUND(h, a, b, c, d, e, f, g, i + 1);
+		ROUND(g, h, a, b, c, d, e, f, i + 2);
+		ROUND(f, g, h, a, b, c, d, e, i + 3);
+		ROUND(e, f, g, h, a, b, c, d, i + 4);
+		ROUND(d, e, f, g, h, a, b, c, i + 5);
+		ROUND(c, d, e, f, g, h, a, b, i + 6);
+		ROUND(b, c, d, e, f, g, h, a, i + 7);
 	}
-	for (int i = 0; i < 8; i++)
-		state[i] += v[i];
+	state[0] += a;
+	state[1] += b;
+	state[2] += c;
+	state[3] += d;
+	state[4] += e;
+	state[5] += f;
+	state[6] += g;
+	state[7] += h;
 }
 
 void sha256_init(struct sha256 *hash)
@@ -73,21 +91,24 @@ void sha256_add(struct sha256 *hash, const void *bytes, size_t len)
 	while (len) {
 		size_t used = hash->bytes % 64, take = 64 - used < len ? 64 - used : len;
 
-		memcpy(hash->block + used, at, take);
+		if (take == 64) {
+			compress(hash->state, at);
+		} else {
+			memcpy(hash->block + used, at, take);
+			if (used + take == 64)
+				compress(hash->state, hash->block);
+		}
 		hash->bytes += take;
 		at += take;
 		len -= take;
-		if (hash->bytes % 64 == 0)
-			compress(hash->state, hash->block);
 	}
 }
 
 void sha256_add_field(struct sha256 *hash, const char *text)
 {
+	sha256_add(hash, text ? "=" : "-", 1);
 	if (text)
 		sha256_add(hash, text, strlen(text) + 1);
-	else
-		sha256_add(hash, "\1", 1);
 }
 
 void sha256_hex(struct sha256 *hash, char hex[SHA256_HEX_LEN + 1])

@@ -17,7 +17,7 @@ struct sha256 {
 
 void sha256_init(struct sha256 *hash);
 void sha256_add(struct sha256 *hash, const void *bytes, size_t len);
-/* Adds text and a NUL, so that a list of fields has one reading only; NULL adds a lone 0x01. */
+/* Adds a field that may be NULL, marked and ended so that a list of fields has one reading only. */
 void sha256_add_field(struct sha256 *hash, const char *text);
 /* Writes 64 lower-case hex digits and a NUL; hash is used up. */
 void sha256_hex(struct sha256 *hash, char hex[SHA256_HEX_LEN + 1]);

@@ -69,7 +69,8 @@ static void durations_are_written_for_people(void **state KB_UNUSED)
 		const char *text;
 	} cases[] = {{350 * NS_PER_MS, "350 ms"}, {4200 * NS_PER_MS, "4.2 s"},
 		{59 * NS_PER_S, "59 s"}, {200 * NS_PER_S, "3 min 20 s"},
-		{3840 * NS_PER_S, "1 h 04 min"}, {-5 * NS_PER_S, "-5.0 s"}};
+		{3840 * NS_PER_S, "1 h 04 min"}, {999999, "1 ms"}, {999600 * 1000, "1.0 s"},
+		{9999 * NS_PER_MS, "10 s"}, {-5 * NS_PER_S, "-5.0 s"}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct str s = STR_INIT;
@@ -113,6 +114,48 @@ static void sha256_known_answers(void **state KB_UNUSED)
 	sha256_hex(&hash, hex);
 	assert_string_equal(
 		hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+/* However the bytes come in, and whether a block is whole in one piece or not. */
+static void sha256_does_not_care_about_pieces(void **state KB_UNUSED)
+{
+	static const size_t pieces[] = {1, 63, 64, 65, 127, 128, 1000};
+	char whole[SHA256_HEX_LEN + 1], hex[SHA256_HEX_LEN + 1];
+	unsigned char bytes[1000];
+	struct sha256 hash;
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (unsigned char)(i * 7);
+	sha256_of(bytes, sizeof(bytes), whole);
+	for (size_t p = 0; p < ARRAY_SIZE(pieces); p++) {
+		sha256_init(&hash);
+		for (size_t at = 0; at < sizeof(bytes); at += pieces[p]) {
+			size_t left = sizeof(bytes) - at;
+
+			sha256_add(&hash, bytes + at, left < pieces[p] ? left : pieces[p]);
+		}
+		sha256_hex(&hash, hex);
+		assert_string_equal(hex, whole);
+	}
+}
+
+static void sha256_keeps_fields_apart(void **state KB_UNUSED)
+{
+	static const char *const lists[][3] = {{"a", "bc", ""}, {"ab", "c", ""}, {"abc", "", ""},
+		{NULL, "x", "\1y"}, {"\1x", NULL, "y"}, {NULL, "x", "-y"}, {"-x", NULL, "y"},
+		{NULL, NULL, ""}, {"", NULL, NULL}};
+	char hex[ARRAY_SIZE(lists)][SHA256_HEX_LEN + 1];
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		struct sha256 hash;
+
+		sha256_init(&hash);
+		for (size_t k = 0; k < 3; k++)
+			sha256_add_field(&hash, lists[i][k]);
+		sha256_hex(&hash, hex[i]);
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(hex[i], hex[k]);
+	}
 }
 
 static void utf8_is_judged(void **state KB_UNUSED)
@@ -261,6 +304,8 @@ int main(void)
 		cmocka_unit_test(durations_are_written_for_people),
 		cmocka_unit_test(doubles_survive_text),
 		cmocka_unit_test(sha256_known_answers),
+		cmocka_unit_test(sha256_does_not_care_about_pieces),
+		cmocka_unit_test(sha256_keeps_fields_apart),
 		cmocka_unit_test(utf8_is_judged),
 		cmocka_unit_test(hostile_text_is_made_safe),
 		cmocka_unit_test(nearest_name),
