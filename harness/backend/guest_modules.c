@@ -13,10 +13,10 @@
 
 enum { MODULE_MAX_BYTES = 64 << 20 };
 
-/* What a guest needs for its network, in the order of loading. A kernel that has one of them built
- * in has no such file. */
+/* What a guest needs for its network and its disk, in the order of loading. A kernel that has one
+ * of them built in has no such file. */
 static const char *const wanted[] = {"failover", "net_failover", "virtio_ring", "virtio",
-	"virtio_pci_legacy_dev", "virtio_pci_modern_dev", "virtio_pci", "virtio_net"};
+	"virtio_pci_legacy_dev", "virtio_pci_modern_dev", "virtio_pci", "virtio_net", "virtio_blk"};
 
 /* "virtio_net.ko.xz" is virtio_net; -1 for a module that guests do not need. */
 static int wanted_index(const char *file_name)

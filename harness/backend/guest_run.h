@@ -19,10 +19,13 @@ struct guest_start {
 	enum qemu_accel accel; /* ACCEL_KVM or ACCEL_TCG */
 	const char *kernel, *initrd, *cmdline;
 	const char *console; /* appended to */
+	const char *disk;    /* of guest_disk.h */
 	const char *dir;     /* private folder for sockets and QEMU's own messages */
+	int64_t deadline_ns; /* monotonic: when QEMU must be running */
 };
 
-/* Starts it. ERR_INFRA with QEMU's own message when it ends at once. */
+/* Starts it. ERR_INFRA with QEMU's own message when it ends at once, ERR_TIMEOUT when its monitor
+ * does not open before the deadline. */
 KB_MUST_CHECK int guest_run_start(
 	const struct guest_start *start, struct guest_run **out, struct err *err);
 /* The port on 127.0.0.1 that leads to the guest's ssh server. */

@@ -12,6 +12,7 @@
  */
 struct machine_ops {
 	const char *name;
+	bool unchecked_kexec; /* staged images cannot be damaged: kexec need not check them */
 	/* Makes machine->state; no contact yet. */
 	int (*open)(struct machine *machine, struct err *err);
 	/* Makes the machine answer. machine.c then puts the agent and the programs there. */
