@@ -57,7 +57,7 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 
 	if (!ret)
 		ret = store_load_head(cmd->store, id, cmd->arena, &head, err);
-	if (!ret && head.state == STATE_DONE)
+	if (!ret && head.state == STATE_DONE && head.kind != KIND_IMPORT)
 		return answer_report(cmd, id, options->allow_inconclusive, err);
 	if (!ret)
 		ret = study_read_stored(cmd, &head, &study, err);
