@@ -16,7 +16,7 @@
 char *collect_place(const struct rig *rig, const struct store_run *run)
 {
 	/* Another lab on the same machine has another time of creation. */
-	return xasprintf("%s/runs/%lld-%lld", rig->remote.ops->workdir(rig->remote.machine),
+	return xasprintf("%s/run-%lld-%lld", rig->remote.ops->workdir(rig->remote.machine),
 		(long long)rig->engine->view.head.created_ns, (long long)run->id);
 }
 
