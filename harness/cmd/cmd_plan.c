@@ -81,7 +81,7 @@ static void add_condition(struct str *out, const struct condition *condition)
 		str_addf(out, ", %lld tasks", (long long)condition->tasks);
 	if (condition->saturation_pct > 0)
 		str_addf(out, ", %.4g%% of the CPUs", condition->effective_pct);
-	if (*condition->merged)
+	if (condition->merged)
 		str_addf(out, "; stands for %s too", condition->merged);
 	str_add_char(out, '\n');
 }

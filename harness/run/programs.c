@@ -5,6 +5,7 @@
 #include "base/sha256.h"
 #include "model/store_result.h"
 #include "run/programs.h"
+#include "sys/proc.h"
 
 /* Where a program that nobody named a path for is looked up: the agent's own PATH. */
 static const char *const folders[] = {
@@ -18,6 +19,16 @@ static const char *named_path(const struct machine_spec *machine, const char *na
 	return NULL;
 }
 
+/* A guest is made of this host's programs. */
+static const char *installed_path(struct rig *rig, const char *name)
+{
+	char *found = proc_find_program(name);
+	const char *path = found ? arena_strdup(&rig->engine->arena, found) : NULL;
+
+	free(found);
+	return path;
+}
+
 static const char *path_here(struct rig *rig, const struct suite *suite)
 {
 	const char *path = named_path(rig->plan->machine, suite->program);
@@ -25,6 +36,8 @@ static const char *path_here(struct rig *rig, const struct suite *suite)
 	if (!path && suite->native)
 		path = arena_printf(&rig->engine->arena, "%s/%s", rig->engine->options->native_dir,
 			suite->program);
+	if (!path && rig->plan->machine->kind == MACHINE_QEMU)
+		path = installed_path(rig, suite->program);
 	return path;
 }
 
