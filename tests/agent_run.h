@@ -206,17 +206,20 @@ KB_UNUSED static void assert_gone(const char *pids)
 	assert_true(count > 0);
 }
 
-/* Each of these processes ends; who reaps it is not our business. */
+/* Each of these processes ends, within 30 s; who reaps it is not our business. */
 KB_UNUSED static void wait_until_dead(const char *pids)
 {
 	for (const char *at = pids; *at; at += *at == '\n') {
 		char *path = xasprintf("/proc/%ld/stat", strtol(at, (char **)&at, 10)), *name_end;
+		int64_t deadline = clock_now_ns() + 30 * NS_PER_S;
 		struct str stat = STR_INIT;
 
 		while (file_read_line(path, &stat, NULL) == 0 &&
 			(name_end = strrchr(stat.text, ')')) && name_end[2] != 'Z' &&
-			name_end[2] != 'X')
+			name_end[2] != 'X') {
+			assert_true(clock_now_ns() < deadline);
 			clock_sleep_ns(5 * NS_PER_MS);
+		}
 		str_release(&stat);
 		free(path);
 	}

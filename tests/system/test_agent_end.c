@@ -10,7 +10,7 @@
  * background, in sessions of their own, and one that ignores SIGTERM. */
 static char *family_script(const char *pids)
 {
-	return xasprintf("p=%s; (echo $(exec sh -c 'echo $PPID') >> $p; exec sleep 1000) & "
+	return xasprintf("p=%s; : > $p; (echo $(exec sh -c 'echo $PPID') >> $p; exec sleep 1000) & "
 			 "setsid sh -c \"echo \\$\\$ >> $p; exec sleep 1000\" & "
 			 "setsid sh -c \"setsid sh -c 'echo \\$\\$ >> $p; exec sleep 1000' & "
 			 "exit 0\" & "
@@ -178,7 +178,13 @@ static void a_killed_agent_is_a_lost_run(void **state KB_UNUSED)
 	struct answer a;
 
 	wait_for_lines(pids, 5);
+	list = file_text(pids);
+	proc_kill(shell, 0); /* the agent that waits would clean up */
 	assert_int_equal(kill(supervisor_of(dir), SIGKILL), 0);
+	/* the program, the last in the list, at once; its family when somebody asks */
+	list[strlen(list) - 1] = '\0';
+	wait_until_dead(strrchr(list, '\n') + 1);
+	free(list);
 	for (int again = 0; again < 2; again++) {
 		a = again ? CALL(NULL, "run", dir) : CALL(NULL, "collect", dir);
 		assert_string_equal(result_text(&a, "state"), "lost");
