@@ -11,10 +11,12 @@
 #include "base/file.h"
 #include "base/mem.h"
 
+#include "agent/bytes.h"
 #include "agent/command.h"
 #include "agent/place.h"
 #include "agent/reply.h"
 #include "agent/spec.h"
+#include "agent/result.h"
 #include "agent/supervise.h"
 
 /* The supervisor has nothing to do with the connection that brought it. */
@@ -67,7 +69,7 @@ static int keep_spec(const struct place *place, const struct str *text, struct e
 	int ret = read_spec(place, &old, err);
 
 	if (ret == ERR_NOT_FOUND)
-		ret = file_write_atomic(path, str_text(text), text->len, 0600, err);
+		ret = bytes_put_file(path, str_text(text), text->len, err);
 	else if (ret == 0 && (old.len != text->len || memcmp(old.text, text->text, old.len) != 0))
 		ret = err_set(err, ERR_USAGE, "%s is the folder of another run", place->dir);
 	str_release(&old);
@@ -101,7 +103,7 @@ static int begin(
 	case PLACE_NEW:
 		return start_supervisor(place, spec, root, err);
 	case PLACE_STARTED:
-		return supervise_lost(place, err);
+		return result_lost(place, err);
 	case PLACE_DONE:
 		break;
 	}
@@ -117,7 +119,7 @@ static int bring_to_end(
 	for (int tries = 0; ret == 0 && place_state(place) != PLACE_DONE; tries++) {
 		ret = place_try_lock(place, err);
 		if (ret == 1 && (tries > 1 || !spec) && place_state(place) == PLACE_NEW)
-			ret = supervise_not_started(
+			ret = result_not_started(
 				place, "the agent died before it started the program", err);
 		else if (ret == 1)
 			ret = begin(place, spec, root, err);
@@ -125,7 +127,7 @@ static int bring_to_end(
 		if (ret == 0)
 			ret = place_wait(place, err);
 	}
-	return ret;
+	return ret ? ret : result_check_kept(place, err);
 }
 
 static int answer(const struct place *place)

@@ -10,30 +10,17 @@
 #include "base/mem.h"
 #include "base/sha256.h"
 
+#include "agent/bytes.h"
 #include "agent/js.h"
 #include "agent/place.h"
 #include "agent/receive.h"
-
-static int write_all(int fd, const char *bytes, size_t len)
-{
-	while (len) {
-		ssize_t put = write(fd, bytes, len);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return -1;
-		bytes += put;
-		len -= (size_t)put;
-	}
-	return 0;
-}
 
 static int copy_and_hash(
 	int from, int to, int64_t size, char hex[SHA256_HEX_LEN + 1], struct err *err)
 {
 	char buffer[65536];
 	struct sha256 hash;
+	int ret;
 
 	sha256_init(&hash);
 	for (;;) {
@@ -50,8 +37,9 @@ static int copy_and_hash(
 			break;
 		sha256_add(&hash, buffer, (size_t)got);
 		size -= got;
-		if (write_all(to, buffer, (size_t)got) != 0)
-			return err_errno(err, ERR_INFRA, errno, "cannot write the file");
+		ret = bytes_write(to, buffer, (size_t)got, err);
+		if (ret)
+			return ret;
 	}
 	sha256_hex(&hash, hex);
 	return 0;

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/wire.h"
 
+#include "agent/bytes.h"
 #include "agent/reply.h"
 
 /* Part and file; the first must be there. */
@@ -17,45 +18,11 @@ static const struct {
 } parts[] = {
 	{"result", "result.json"}, {"stdout", "stdout"}, {"stderr", "stderr"}, {"dmesg", "dmesg"}};
 
-static int put(int fd, const char *bytes, size_t len, struct err *err)
-{
-	while (len) {
-		ssize_t done = write(fd, bytes, len);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return err_errno(err, ERR_INFRA, errno, "cannot write the reply");
-		bytes += done;
-		len -= (size_t)done;
-	}
-	return 0;
-}
-
 static int put_text(int fd, struct str *text, struct err *err)
 {
-	int ret = put(fd, text->text, text->len, err);
+	int ret = bytes_write(fd, text->text, text->len, err);
 
 	str_reset(text);
-	return ret;
-}
-
-/* Exactly len bytes, as announced. */
-static int put_file(int to, int from, size_t len, const char *path, struct err *err)
-{
-	char buffer[65536];
-	int ret = 0;
-
-	while (len && ret == 0) {
-		ssize_t got = read(from, buffer, len < sizeof(buffer) ? len : sizeof(buffer));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return err_errno(err, ERR_INFRA, got ? errno : EIO, "cannot read %s", path);
-		ret = put(to, buffer, (size_t)got, err);
-		len -= (size_t)got;
-	}
 	return ret;
 }
 
@@ -72,9 +39,9 @@ static int put_part(int fd, const char *part, const char *path, struct err *err)
 		wire_add_part(&text, part, (size_t)st.st_size);
 		ret = put_text(fd, &text, err);
 		if (ret == 0)
-			ret = put_file(fd, from, (size_t)st.st_size, path, err);
+			ret = bytes_copy(from, fd, (size_t)st.st_size, path, err);
 		if (ret == 0)
-			ret = put(fd, "\n", 1, err);
+			ret = bytes_write(fd, "\n", 1, err);
 	}
 	if (from >= 0)
 		(void)close(from); /* only read from */

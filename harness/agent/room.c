@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 
+#include "agent/bytes.h"
 #include "agent/room.h"
 
 /* Above both limits, for the file system's own pages. */
@@ -39,16 +40,19 @@ static int make_folder(const struct place *place, const char *name, char **path,
 	return 0;
 }
 
-static int open_output(const struct room *room, const char *name, int *fd, struct err *err)
+static int open_output(
+	const struct room *room, struct room_output *output, const char *name, struct err *err)
 {
 	char *path = room->tmpfs ? xasprintf("%s/tmp/%s", room->place->dir, name)
 				 : place_path(room->place, name);
 
-	*fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (*fd < 0)
+	output->name = name;
+	output->fd =
+		open(path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (output->fd < 0)
 		(void)err_errno(err, ERR_INFRA, errno, "cannot open %s", path);
 	free(path);
-	return *fd < 0 ? ERR_INFRA : 0;
+	return output->fd < 0 ? ERR_INFRA : 0;
 }
 
 static int make_links(const struct room *room, const struct run_spec *spec, struct err *err)
@@ -97,7 +101,7 @@ int room_open(
 
 	memset(room, 0, sizeof(*room));
 	room->place = place;
-	room->out_fd = room->err_fd = -1;
+	room->out.fd = room->err_out.fd = -1;
 	room->limit_bytes = spec->output_bytes;
 	ret = make_folder(place, "tmp", &tmp, err);
 	if (ret == 0)
@@ -112,46 +116,55 @@ int room_open(
 	if (ret == 0)
 		ret = open_work(room, spec, may_mount, err);
 	if (ret == 0)
-		ret = open_output(room, "stdout", &room->out_fd, err);
+		ret = open_output(room, &room->out, "stdout", err);
 	if (ret == 0)
-		ret = open_output(room, "stderr", &room->err_fd, err);
+		ret = open_output(room, &room->err_out, "stderr", err);
 	return ret;
 }
 
-static int keep(const struct room *room, const char *name, int fd, bool *over, struct err *err)
+/* Out of the tmpfs, which goes with us. */
+static int copy_out(const struct room *room, const struct room_output *output, struct err *err)
 {
-	char *from = xasprintf("%s/tmp/%s", room->place->dir, name);
-	char *to = place_path(room->place, name);
-	struct stat st;
-	int ret = 0;
+	char *path = place_path(room->place, output->name);
+	int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600), ret;
 
-	if (fstat(fd, &st) != 0)
-		ret = err_errno(err, ERR_INFRA, errno, "cannot look at %s", name);
-	else if (st.st_size > room->limit_bytes)
-		*over = true;
-	if (ret == 0 && *over && st.st_size > room->limit_bytes &&
-		ftruncate(fd, room->limit_bytes) != 0)
-		ret = err_errno(err, ERR_INFRA, errno, "cannot cut %s to its limit", name);
-	if (ret == 0)
-		ret = room->tmpfs      ? file_copy(from, to, err)
-		      : fsync(fd) == 0 ? 0
-				       : err_errno(err, ERR_INFRA, errno, "cannot sync %s", name);
-	free(from);
-	free(to);
+	if (to < 0)
+		ret = err_errno(err, ERR_INFRA, errno, "cannot open %s", path);
+	else if (lseek(output->fd, 0, SEEK_SET) != 0)
+		ret = err_errno(err, ERR_INFRA, errno, "cannot read %s again", output->name);
+	else
+		ret = bytes_copy(output->fd, to, (size_t)output->bytes, output->name, err);
+	if (to >= 0 && close(to) != 0 && ret == 0)
+		ret = err_errno(err, ERR_INFRA, errno, "cannot close %s", path);
+	free(path);
 	return ret;
 }
 
-int room_keep_outputs(struct room *room, bool *output_limit, struct err *err)
+static int keep(struct room *room, struct room_output *output, struct err *err)
+{
+	struct stat st;
+
+	if (fstat(output->fd, &st) != 0)
+		return err_errno(err, ERR_INFRA, errno, "cannot look at %s", output->name);
+	output->bytes = st.st_size;
+	if (st.st_size > room->limit_bytes) {
+		room->over_limit = true;
+		output->bytes = room->limit_bytes;
+		if (ftruncate(output->fd, room->limit_bytes) != 0)
+			return err_errno(
+				err, ERR_INFRA, errno, "cannot cut %s to its limit", output->name);
+	}
+	return room->tmpfs ? copy_out(room, output, err) : 0;
+}
+
+int room_keep_outputs(struct room *room, struct err *err)
 {
 	struct statvfs fs;
-	bool over = room->tmpfs && fstatvfs(room->out_fd, &fs) == 0 && fs.f_bavail == 0;
-	int ret = keep(room, "stdout", room->out_fd, &over, err);
+	int ret;
 
-	if (ret == 0)
-		ret = keep(room, "stderr", room->err_fd, &over, err);
-	if (ret == 0)
-		*output_limit = over;
-	return ret;
+	room->over_limit = room->tmpfs && fstatvfs(room->out.fd, &fs) == 0 && fs.f_bavail == 0;
+	ret = keep(room, &room->out, err);
+	return ret ? ret : keep(room, &room->err_out, err);
 }
 
 static void remove_folder(const struct room *room, const char *name, bool mounted)
@@ -166,14 +179,14 @@ static void remove_folder(const struct room *room, const char *name, bool mounte
 
 void room_release(struct room *room)
 {
-	if (room->out_fd >= 0)
-		(void)close(room->out_fd); /* synced before */
-	if (room->err_fd >= 0)
-		(void)close(room->err_fd);
+	if (room->out.fd >= 0)
+		(void)close(room->out.fd); /* kept before */
+	if (room->err_out.fd >= 0)
+		(void)close(room->err_out.fd);
 	remove_folder(room, "tmp", room->tmpfs);
 	if (room->own_work)
 		remove_folder(room, "work", room->work_tmpfs);
 	free(room->cwd);
 	memset(room, 0, sizeof(*room));
-	room->out_fd = room->err_fd = -1;
+	room->out.fd = room->err_out.fd = -1;
 }

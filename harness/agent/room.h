@@ -14,21 +14,28 @@
  * limited size where we may mount one (in a mount namespace of our own, so that it vanishes with
  * us); elsewhere the size of files is limited instead.
  */
+struct room_output {
+	const char *name;
+	int fd;
+	int64_t bytes; /* kept; known at the end */
+};
+
 struct room {
 	const struct place *place;
 	char *cwd;
-	int out_fd, err_fd;
+	struct room_output out, err_out;
 	int64_t limit_bytes;	/* of each stream */
 	int64_t max_file_bytes; /* for RLIMIT_FSIZE; 0 with a tmpfs */
 	bool tmpfs, own_work, work_tmpfs;
+	bool over_limit; /* known at the end */
 };
 
 KB_MUST_CHECK int room_open(
 	struct room *room, const struct place *place, const struct run_spec *spec, struct err *err);
 
-/* After the run: cuts the outputs to the limit, moves them to the run's folder, synced, and tells
- * whether the limit was reached. */
-KB_MUST_CHECK int room_keep_outputs(struct room *room, bool *output_limit, struct err *err);
+/* After the run: cuts the outputs to the limit, moves them to the run's folder, and tells their
+ * sizes and whether the limit was reached. */
+KB_MUST_CHECK int room_keep_outputs(struct room *room, struct err *err);
 
 /* Unmounts, removes the program's folder, closes. */
 void room_release(struct room *room);

@@ -11,12 +11,14 @@
 #include "base/file.h"
 #include "base/mem.h"
 
+#include "agent/bytes.h"
 #include "agent/cgroup.h"
 #include "agent/js.h"
 #include "agent/kmsg.h"
 #include "agent/launch.h"
 #include "agent/probe.h"
 #include "agent/reap.h"
+#include "agent/result.h"
 #include "agent/room.h"
 #include "agent/snapshot.h"
 #include "agent/supervise.h"
@@ -38,68 +40,6 @@ struct run {
 	int kmsg_fd;
 	char *oom_score;
 };
-
-static int write_result(const struct place *place, const json_t *result, struct err *err)
-{
-	char *path = place_path(place, "result.json");
-	struct str text = STR_INIT;
-	int ret;
-
-	js_write(result, &text);
-	ret = file_write_atomic(path, text.text, text.len, 0600, err);
-	str_release(&text);
-	free(path);
-	return ret;
-}
-
-static json_t *short_result(const char *state, const char *why)
-{
-	json_t *o = json_object();
-
-	js_text(o, "state", state);
-	js_text(o, "error", why);
-	return o;
-}
-
-int supervise_not_started(const struct place *place, const char *why, struct err *err)
-{
-	json_t *o = short_result("not-started", why);
-	int ret = write_result(place, o, err);
-
-	json_decref(o);
-	return ret;
-}
-
-int supervise_lost(const struct place *place, struct err *err)
-{
-	struct place_mark mark, now;
-	struct cgroup cgroup;
-	int64_t killed = 0;
-	char *marker;
-	json_t *o;
-	int ret;
-
-	place_mark_make(&now);
-	if (place_mark_read(place, &mark) && strcmp(mark.boot_id, now.boot_id) == 0) {
-		cgroup_find(&cgroup, mark.token);
-		killed = cgroup_count(&cgroup);
-		for (int i = 0; i < 1000 && !cgroup_empty(&cgroup); i++) {
-			cgroup_kill(&cgroup);
-			clock_sleep_ns(5 * NS_PER_MS);
-		}
-		marker = xasprintf("KBRACKET_RUN=%s", mark.token);
-		killed += reap_strangers(marker);
-		free(marker);
-		cgroup_release(&cgroup);
-		o = short_result("lost", "the agent was killed during the run");
-	} else {
-		o = short_result("lost", "the machine was restarted during the run");
-	}
-	js_int(o, "killed", killed);
-	ret = write_result(place, o, err);
-	json_decref(o);
-	return ret;
-}
 
 static bool env_has(const struct strv *env, const char *assignment)
 {
@@ -270,8 +210,8 @@ static int start_and_measure(struct run *run, const char *path, struct err *err)
 		.argv = strv_argv(&run->spec->argv),
 		.env = strv_argv(&run->env),
 		.cwd = run->room.cwd,
-		.out_fd = run->room.out_fd,
-		.err_fd = run->room.err_fd,
+		.out_fd = run->room.out.fd,
+		.err_fd = run->room.err_out.fd,
 		.cgroup = &run->cgroup,
 		.start_wall_ns = settle(run->spec),
 		.max_file_bytes = run->room.max_file_bytes,
@@ -300,7 +240,8 @@ static int keep_dmesg(struct run *run, struct err *err)
 	int ret;
 
 	js_set(run->result, "kmsg", kmsg_since(run->kmsg_fd, run->spec->kmsg_after, &text));
-	ret = file_write_atomic(path, str_text(&text), text.len, 0600, err);
+	js_int(run->result, "dmesg_bytes", (int64_t)text.len);
+	ret = bytes_put_file(path, str_text(&text), text.len, err);
 	str_release(&text);
 	free(path);
 	return ret;
@@ -308,10 +249,11 @@ static int keep_dmesg(struct run *run, struct err *err)
 
 static int keep_all(struct run *run, struct err *err)
 {
-	bool output_limit = false;
-	int ret = room_keep_outputs(&run->room, &output_limit, err);
+	int ret = room_keep_outputs(&run->room, err);
 
-	js_bool(run->result, "output_limit", output_limit);
+	js_int(run->result, "stdout_bytes", run->room.out.bytes);
+	js_int(run->result, "stderr_bytes", run->room.err_out.bytes);
+	js_bool(run->result, "output_limit", run->room.over_limit);
 	js_bool(run->result, "tmpfs", run->room.tmpfs);
 	js_bool(run->result, "work_tmpfs", run->room.work_tmpfs);
 	js_bool(run->result, "cgroup", run->cgroup.path != NULL);
@@ -324,7 +266,7 @@ void supervise_run(const struct place *place, const struct run_spec *spec, const
 		.spec = spec,
 		.root = root,
 		.kmsg_fd = -1,
-		.room = {.place = place, .out_fd = -1, .err_fd = -1},
+		.room = {.place = place, .out = {.fd = -1}, .err_out = {.fd = -1}},
 		.launched = launch_mark_make(),
 		.result = json_object()};
 	struct err err = ERR_INIT;
@@ -351,7 +293,7 @@ void supervise_run(const struct place *place, const struct run_spec *spec, const
 	room_release(&run.room);
 	cgroup_release(&run.cgroup);
 	/* When even this fails (a full disk), the run is found without a result: lost. */
-	(void)!write_result(place, run.result, &err);
+	(void)!result_write(place, run.result, &err);
 	if (run.kmsg_fd >= 0)
 		(void)close(run.kmsg_fd);
 	json_decref(run.result);
