@@ -239,6 +239,7 @@ static bool choose_variants(
 	e->variants = arena_alloc(ctx->arena, (2 * e->kernels.count + 2) * sizeof(*e->variants));
 	add_variant(ctx, e, "baseline", file->baseline, baseline);
 	add_listed(ctx, file, ynode_get(node, "variants"));
+	e->listed_count = e->variant_count;
 	add_against(e);
 	if (e->variant_count && e->variants[0]->against &&
 		strcmp(e->variants[0]->name, file->baseline) == 0)

@@ -187,7 +187,7 @@ char *experiment_dump(const struct experiment *experiment)
 	json_t *json;
 
 	file.baseline = experiment->variants[0]->name;
-	for (size_t i = 1; i < experiment->variant_count; i++)
+	for (size_t i = 1; i < experiment->listed_count; i++)
 		names[i - 1] = experiment->variants[i]->name;
 	file.variants = names;
 	json = opt_json(experiment_opts, &file);

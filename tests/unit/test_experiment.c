@@ -194,6 +194,7 @@ static void baselines_named_by_against_are_added(void **state)
 
 	assert_int_equal(read_text(r, against), 0);
 	assert_int_equal(r->e.variant_count, 5);
+	assert_int_equal(r->e.listed_count, 3);
 	for (size_t i = 0; i < 5; i++) {
 		assert_string_equal(r->e.variants[i]->name, names[i]);
 		assert_int_equal(experiment_baseline_of(&r->e, i), baselines[i]);
@@ -222,6 +223,7 @@ static void what_is_dumped_reads_as_the_same(void **state)
 		twice = experiment_dump(&again.e);
 		assert_string_equal(once, twice);
 		assert_int_equal(again.e.variant_count, r->e.variant_count);
+		assert_int_equal(again.e.listed_count, r->e.listed_count);
 		assert_string_equal(again.e.suites[0].sha256, r->e.suites[0].sha256);
 		assert_int_equal(again.e.design.boots, r->e.design.boots);
 		free(once);
