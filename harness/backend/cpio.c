@@ -12,8 +12,8 @@ enum { MAX_FILE_BYTES = 256 << 20 };
 
 static void put(struct cpio *cpio, const void *bytes, size_t len)
 {
-	if (len && fwrite(bytes, 1, len, cpio->file) != len)
-		cpio->failed = true;
+	if (!cpio->errno_value && len && fwrite(bytes, 1, len, cpio->file) != len)
+		cpio->errno_value = errno;
 	cpio->bytes += (int64_t)len;
 }
 
@@ -93,7 +93,9 @@ int cpio_end(struct cpio *cpio, struct err *err)
 	put_entry(cpio, "TRAILER!!!", 0, NULL, 0);
 	pad(cpio, 512);
 	strv_release(&cpio->folders);
-	if (cpio->failed || fflush(cpio->file) != 0)
-		return err_errno(err, ERR_INFRA, errno, "cannot write the initramfs");
+	if (!cpio->errno_value && fflush(cpio->file) != 0)
+		cpio->errno_value = errno;
+	if (cpio->errno_value)
+		return err_errno(err, ERR_INFRA, cpio->errno_value, "cannot write the initramfs");
 	return 0;
 }

@@ -17,7 +17,7 @@ struct cpio {
 	struct strv folders; /* already written */
 	int64_t bytes;
 	uint32_t inode;
-	bool failed;
+	int errno_value; /* of the first write that failed */
 };
 
 /* Starts an archive on a stream that stays the caller's. */

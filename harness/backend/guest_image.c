@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -14,6 +14,7 @@
 #include "base/strv.h"
 #include "backend/cpio.h"
 #include "backend/guest_image.h"
+#include "backend/guest_program.h"
 #include "sys/proc.h"
 
 /* Raised when the layout or init of the image changes: old ones in caches are then not used. */
@@ -60,101 +61,7 @@ static const struct part parts[] = {
 	{"perf", "linux-perf", true},
 };
 
-/* Everything that goes into the image, gathered before anything is written, so that the hash of it
- * is known first. */
-struct content {
-	struct strv to;	    /* path in the guest */
-	struct strv from;   /* path here */
-	struct strv loaded; /* libraries already there, by path in the guest */
-};
-
-static void content_add(struct content *content, const char *to, const char *from)
-{
-	strv_add(&content->to, to[0] == '/' ? to + 1 : to);
-	strv_add(&content->from, from);
-}
-
-static void content_release(struct content *content)
-{
-	strv_release(&content->to);
-	strv_release(&content->from);
-	strv_release(&content->loaded);
-}
-
-/* The program's interpreter (PT_INTERP), freed by the caller; NULL for a static program. */
-static char *find_interpreter(const char *path)
-{
-	struct str head = STR_INIT;
-	char *interpreter = NULL;
-	Elf64_Ehdr elf;
-	ssize_t got;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return NULL;
-	head.text = xcalloc(1, 65537);
-	got = read(fd, head.text, 65536);
-	(void)close(fd); /* only read from */
-	head.len = got > 0 ? (size_t)got : 0;
-	memcpy(&elf, head.text, sizeof(elf));
-	if (head.len < sizeof(elf) || memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
-		elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_phentsize != sizeof(Elf64_Phdr))
-		elf.e_phnum = 0;
-	for (size_t i = 0; i < elf.e_phnum && !interpreter; i++) {
-		size_t at = elf.e_phoff + i * sizeof(Elf64_Phdr);
-		Elf64_Phdr segment;
-
-		if (at > head.len - sizeof(segment))
-			break;
-		memcpy(&segment, head.text + at, sizeof(segment));
-		if (segment.p_type == PT_INTERP && segment.p_offset < head.len)
-			interpreter = xstrdup(head.text + segment.p_offset);
-	}
-	str_release(&head);
-	return interpreter;
-}
-
-/* One line of `ld.so --list`: "name => path (address)" or "path (address)". */
-static void add_library(struct content *content, char *line)
-{
-	char *path = strchr(line, '/'), *end = path ? strstr(path, " (") : NULL;
-
-	if (!end)
-		return;
-	*end = '\0';
-	if (strv_has(&content->loaded, path))
-		return;
-	strv_add(&content->loaded, path);
-	content_add(content, path, path);
-}
-
-static int add_libraries(struct content *content, const char *path, struct err *err)
-{
-	char *interpreter = find_interpreter(path), *save = NULL;
-	const char *argv[] = {interpreter, "--list", path, NULL};
-	struct proc_spec spec = {.argv = argv, .timeout_ns = 30 * NS_PER_S};
-	struct str list = STR_INIT;
-	int ret;
-
-	if (!interpreter)
-		return 0;
-	ret = proc_check(&spec, &list, err);
-	if (ret == 0 && list.text)
-		for (char *line = strtok_r(list.text, "\n", &save); line;
-			line = strtok_r(NULL, "\n", &save))
-			add_library(content, line);
-	str_release(&list);
-	free(interpreter);
-	return ret ? err_wrap(err, "libraries of %s", path) : 0;
-}
-
-static int add_program(struct content *content, const char *to, const char *from, struct err *err)
-{
-	content_add(content, to, from);
-	return add_libraries(content, from, err);
-}
-
-static int add_parts(struct content *content, struct err *err)
+static int add_parts(struct guest_files *files, struct err *err)
 {
 	int ret = 0;
 
@@ -163,7 +70,7 @@ static int add_parts(struct content *content, struct err *err)
 		char *to = xasprintf("bin/%s", parts[i].program);
 
 		if (path)
-			ret = add_program(content, to, path, err);
+			ret = guest_program_add(files, to, path, err);
 		else if (!parts[i].optional)
 			ret = err_set(err, ERR_USAGE,
 				"guests need the program %s, which is not here: install Debian's "
@@ -175,17 +82,36 @@ static int add_parts(struct content *content, struct err *err)
 	return ret;
 }
 
+char *guest_program_path(const struct machine_program *program, char **from)
+{
+	char *here = program->path ? xstrdup(program->path) : proc_find_program(program->name);
+	char *there = NULL;
+
+	if (here)
+		there = program->name[0] == '/' ? xstrdup(program->name)
+						: xasprintf("/kb/programs/%s", program->name);
+	if (from)
+		*from = here;
+	else
+		free(here);
+	return there;
+}
+
 static int add_suite_programs(
-	struct content *content, const struct machine_env *env, struct err *err)
+	struct guest_files *files, const struct machine_env *env, struct err *err)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < env->program_count && ret == 0; i++) {
-		const struct machine_program *program = &env->programs[i];
-		char *to = xasprintf("kb/programs/%s", program->name);
+		char *from, *to = guest_program_path(&env->programs[i], &from);
 
-		if (program->path)
-			ret = add_program(content, to, program->path, err);
+		if (to)
+			ret = guest_program_add(files, to, from, err);
+		else
+			log_line(LOG_WARN,
+				"the program %s is not on this host, so guests do not have it",
+				env->programs[i].name);
+		free(from);
 		free(to);
 	}
 	return ret;
@@ -240,21 +166,21 @@ static int convert_host_key(const char *dir, char **path, struct err *err)
 	return ret;
 }
 
-static int hash_content(
-	const struct content *content, char key[SHA256_HEX_LEN + 1], struct err *err)
+static int hash_files(
+	const struct guest_files *files, char key[SHA256_HEX_LEN + 1], struct err *err)
 {
 	struct sha256 hash;
 
 	sha256_init(&hash);
 	sha256_add_field(&hash, IMAGE_RECIPE);
 	sha256_add_field(&hash, init_script);
-	for (size_t i = 0; i < content->to.count; i++) {
+	for (size_t i = 0; i < files->to.count; i++) {
 		char hex[SHA256_HEX_LEN + 1];
-		int ret = sha256_of_file(content->from.items[i], hex, err);
+		int ret = sha256_of_file(files->from.items[i], hex, err);
 
 		if (ret)
 			return ret;
-		sha256_add_field(&hash, content->to.items[i]);
+		sha256_add_field(&hash, files->to.items[i]);
 		sha256_add_field(&hash, hex);
 	}
 	sha256_hex(&hash, key);
@@ -279,32 +205,32 @@ static void add_frame(struct cpio *cpio)
 	cpio_add_bytes(cpio, "etc/shells", 0644, shells, sizeof(shells) - 1);
 }
 
-static int write_archive(FILE *file, const struct content *content, struct err *err)
+static int write_archive(FILE *file, const struct guest_files *files, struct err *err)
 {
 	struct cpio cpio;
 	int ret = 0, end;
 
 	cpio_begin(&cpio, file);
 	add_frame(&cpio);
-	for (size_t i = 0; i < content->to.count && ret == 0; i++) {
-		const char *to = content->to.items[i];
+	for (size_t i = 0; i < files->to.count && ret == 0; i++) {
+		const char *to = files->to.items[i];
 		bool secret = str_starts(to, "root/.ssh/") || str_starts(to, "etc/dropbear/");
 
-		ret = cpio_add_file(&cpio, to, secret ? 0600 : 0755, content->from.items[i], err);
+		ret = cpio_add_file(&cpio, to, secret ? 0600 : 0755, files->from.items[i], err);
 	}
 	end = cpio_end(&cpio, ret ? NULL : err);
 	return ret ? ret : end;
 }
 
 /* Writes through a temporary name, so that a cache never holds a part of an image. */
-static int write_image(const char *path, const struct content *content, struct err *err)
+static int write_image(const char *path, const struct guest_files *files, struct err *err)
 {
 	char *temp = xasprintf("%s.part", path);
 	FILE *file = fopen(temp, "we");
 	int ret = file ? 0 : err_errno(err, ERR_INFRA, errno, "cannot write %s", temp);
 
 	if (ret == 0)
-		ret = write_archive(file, content, err);
+		ret = write_archive(file, files, err);
 	if (file && fclose(file) != 0 && ret == 0)
 		ret = err_errno(err, ERR_INFRA, errno, "cannot write %s", temp);
 	if (ret == 0 && rename(temp, path) != 0)
@@ -316,44 +242,66 @@ static int write_image(const char *path, const struct content *content, struct e
 }
 
 static int gather(const struct machine_env *env, const char *dir, const struct guest_image *image,
-	struct content *content, struct err *err)
+	struct guest_files *files, struct err *err)
 {
 	char *host_key = NULL, *login = xasprintf("%s.pub", image->identity);
 	int ret = convert_host_key(dir, &host_key, err);
 
 	if (ret == 0) {
-		content_add(content, "etc/dropbear/host_key", host_key);
-		content_add(content, "root/.ssh/authorized_keys", login);
-		content_add(content, "bin/kbracket-agent", env->agent);
-		ret = add_parts(content, err);
+		guest_files_add(files, "etc/dropbear/host_key", host_key);
+		guest_files_add(files, "root/.ssh/authorized_keys", login);
+		guest_files_add(files, "bin/kbracket-agent", env->agent);
+		ret = add_parts(files, err);
 	}
 	if (ret == 0)
-		ret = add_suite_programs(content, env, err);
+		ret = add_suite_programs(files, env, err);
 	free(host_key);
 	free(login);
 	return ret;
 }
 
+/* Images that no guest was started with for two weeks; one that stays costs space only. */
+static void remove_old_images(const char *dir, const char *present)
+{
+	int64_t oldest_s = clock_wall_ns() / NS_PER_S - INT64_C(14) * 24 * 3600;
+	struct strv names = STRV_INIT;
+
+	(void)utimensat(AT_FDCWD, present, NULL, 0);
+	if (file_list(dir, &names, NULL) != 0)
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		char *path = path_join(dir, names.items[i]);
+		struct stat st;
+
+		if (str_ends(path, ".cpio") && stat(path, &st) == 0 && st.st_mtime < oldest_s)
+			(void)unlink(path);
+		free(path);
+	}
+	strv_release(&names);
+}
+
 static int find_or_write(
 	const struct machine_env *env, const char *dir, struct guest_image *image, struct err *err)
 {
-	struct content content = {0};
+	struct guest_files files = GUEST_FILES_INIT;
 	char key[SHA256_HEX_LEN + 1];
 	int ret = make_keys(dir, image, err);
 
 	if (ret == 0)
-		ret = gather(env, dir, image, &content, err);
+		ret = gather(env, dir, image, &files, err);
 	if (ret == 0)
-		ret = hash_content(&content, key, err);
+		ret = hash_files(&files, key, err);
 	if (ret == 0) {
 		image->path = xasprintf("%s/%.16s.cpio", dir, key);
 		if (!file_exists(image->path)) {
-			log_line(LOG_INFO, "guest image: %zu files", content.to.count);
-			ret = write_image(image->path, &content, err);
+			log_line(LOG_DEBUG, "making the guest image %s of %zu files", image->path,
+				files.to.count);
+			ret = write_image(image->path, &files, err);
 		}
-		image->bytes = file_size(image->path);
+		if (ret == 0)
+			remove_old_images(dir, image->path);
 	}
-	content_release(&content);
+	guest_files_release(&files);
 	return ret;
 }
 

@@ -17,7 +17,6 @@
  */
 struct guest_image {
 	char *path;	   /* of the archive here */
-	int64_t bytes;	   /* its size: where the modules' archive begins */
 	char *identity;	   /* private key for logging in */
 	char *known_hosts; /* holds the guest's host key under the name "kbracket-guest" */
 };
@@ -31,9 +30,13 @@ KB_MUST_CHECK int guest_image_make(
 	const struct machine_env *env, struct guest_image *out, struct err *err);
 void guest_image_release(struct guest_image *image);
 
-/* Writes an initramfs as one file: base (NULL: none), then an archive with the modules that a guest
- * needs from the folder holding lib/modules/RELEASE ("": none). */
-KB_MUST_CHECK int guest_initrd_write(const struct guest_image *base, const char *modules,
+/* Where a suite's program is in guests: as the machine's configuration names it, else as it is
+ * found here; NULL when it is not here. Both paths are freed by the caller; from may be NULL. */
+char *guest_program_path(const struct machine_program *program, char **from);
+
+/* Writes an initramfs as one file: the image, then an archive with the modules that a guest needs,
+ * from the folder holding lib/modules/RELEASE ("": none). */
+KB_MUST_CHECK int guest_initrd_write(const struct guest_image *image, const char *modules,
 	const char *release, const char *path, struct err *err);
 
 #endif

@@ -72,6 +72,9 @@ static int add_modules(struct cpio *cpio, const char *modules, const char *relea
 
 		if (index >= 0)
 			ret = add_module(cpio, index, entry->fts_path, err);
+		else if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR)
+			ret = err_errno(err, ERR_INFRA, entry->fts_errno, "cannot read %s",
+				entry->fts_path);
 	}
 	if (tree)
 		(void)fts_close(tree);
@@ -90,7 +93,7 @@ static int write_modules(FILE *file, const char *modules, const char *release, s
 	return ret ? ret : end;
 }
 
-static int copy_base(FILE *file, const char *path, struct err *err)
+static int copy_image(FILE *file, const char *path, struct err *err)
 {
 	struct str bytes = STR_INIT;
 	int ret = file_read(path, (size_t)1 << 30, &bytes, err);
@@ -101,14 +104,14 @@ static int copy_base(FILE *file, const char *path, struct err *err)
 	return ret;
 }
 
-int guest_initrd_write(const struct guest_image *base, const char *modules, const char *release,
+int guest_initrd_write(const struct guest_image *image, const char *modules, const char *release,
 	const char *path, struct err *err)
 {
 	FILE *file = fopen(path, "we");
 	int ret = file ? 0 : err_errno(err, ERR_INFRA, errno, "cannot write %s", path);
 
-	if (ret == 0 && base)
-		ret = copy_base(file, base->path, err);
+	if (ret == 0)
+		ret = copy_image(file, image->path, err);
 	if (ret == 0 && modules[0])
 		ret = write_modules(file, modules, release, err);
 	if (file && fclose(file) != 0 && ret == 0)

@@ -174,8 +174,11 @@ int guest_run_check(struct guest_run *run, struct err *err)
 
 	if (!proc_alive(run->proc, &result)) {
 		proc_describe(&result, &how);
-		if (file_read_line(run->log, &said, &ignored) == 0)
-			str_add_safe(&safe, said.text, said.len > 300 ? 300 : said.len);
+		if (file_read_line(run->log, &said, &ignored) == 0) {
+			size_t len = strcspn(str_text(&said), "\n");
+
+			str_add_safe(&safe, str_text(&said), len > 300 ? 300 : len);
+		}
 		ret = err_set(err, ERR_INFRA, "the guest has ended (QEMU: %s%s%s)", str_text(&how),
 			safe.len ? "; " : "", str_text(&safe));
 	}

@@ -14,6 +14,7 @@
 #include "backend/guest_disk.h"
 #include "backend/guest_image.h"
 #include "backend/guest_run.h"
+#include "backend/guest_stage.h"
 #include "backend/machine_ops.h"
 #include "sys/ssh.h"
 
@@ -109,10 +110,12 @@ static int qemu_open(struct machine *machine, struct err *err)
 	machine->agent = xstrdup("/bin/kbracket-agent");
 	free(machine->workdir);
 	machine->workdir = xstrdup(GUEST_WORKDIR);
-	for (size_t i = 0; i < machine->env->program_count; i++)
-		strv_addf(&machine->program_paths,
-			machine->env->programs[i].path ? "/kb/programs/%s" : "%.0s",
-			machine->env->programs[i].name);
+	for (size_t i = 0; i < machine->env->program_count; i++) {
+		char *there = guest_program_path(&machine->env->programs[i], NULL);
+
+		strv_add(&machine->program_paths, there ? there : "");
+		free(there);
+	}
 	ret = make_folder(qemu, err);
 	if (ret)
 		return ret;
@@ -164,16 +167,49 @@ static int launch(
 	return ret;
 }
 
-static bool console_shows(const struct qemu *qemu, const char *mark)
+/* What the console has said since the last start, freed by the caller; "" when it cannot be read.
+ */
+static char *console_text(const struct qemu *qemu)
 {
 	size_t from = (size_t)qemu->console_from;
 	struct str text = STR_INIT;
-	struct err ignored;
-	bool found = file_read(qemu->console, 64 << 20, &text, &ignored) == 0 && text.len > from &&
-		     memmem(text.text + from, text.len - from, mark, strlen(mark));
+	char *said = NULL;
 
+	if (file_read(qemu->console, 64 << 20, &text, NULL) == 0 && text.len > from)
+		said = xstrdup(text.text + from); /* up to a NUL, which no kernel prints */
 	str_release(&text);
+	return said ? said : xstrdup("");
+}
+
+static bool console_shows(const struct qemu *qemu, const char *mark)
+{
+	char *text = console_text(qemu);
+	bool found = strstr(text, mark) != NULL;
+
+	free(text);
 	return found;
+}
+
+/* 0 while the guest runs; else how it ended, and what its kernel said about it. */
+static int check_guest(struct qemu *qemu, struct err *err)
+{
+	static const char panic[] = "Kernel panic - ";
+	char *text, *at;
+	struct str safe = STR_INIT;
+	int ret = qemu->run ? guest_run_check(qemu->run, err)
+			    : err_set(err, ERR_INFRA, "the guest does not run");
+
+	if (ret == 0)
+		return 0;
+	text = console_text(qemu);
+	at = strstr(text, panic);
+	if (at) {
+		str_add_safe(&safe, at, strcspn(at, "\r\n"));
+		(void)err_wrap(err, "%.300s", str_text(&safe));
+	}
+	str_release(&safe);
+	free(text);
+	return ret;
 }
 
 static void describe(struct machine *machine)
@@ -199,7 +235,7 @@ static int reach_init(
 	while (ret == 0 && !console_shows(qemu, MARK_INIT)) {
 		ret = stop_check(err);
 		if (ret == 0)
-			ret = guest_run_check(qemu->run, err);
+			ret = check_guest(qemu, err);
 		if (ret == 0 && clock_now_ns() > deadline)
 			ret = err_set(err, ERR_TIMEOUT,
 				"a guest did not reach its init within %d s", KVM_PROBE_S);
@@ -273,78 +309,32 @@ static int qemu_exec(struct machine *machine, const struct proc_spec *spec,
 	struct proc_result *result, struct err *err)
 {
 	struct qemu *qemu = machine->state;
-	int ret;
+	int ret = check_guest(qemu, err);
 
-	if (!qemu->run)
-		return err_set(err, ERR_INFRA, "the guest does not run");
-	ret = guest_run_check(qemu->run, err);
 	return ret ? ret : ssh_run(qemu->ssh, spec, result, err);
-}
-
-/* What kexec is to load, as files here and there. */
-struct staged {
-	const char *kernel, *initrd;
-	const char *kernel_there, *initrd_there;
-};
-
-/* ERR_INFRA when the guest's kernel has no such disk (it needs virtio_blk). */
-static int stage_by_disk(struct machine *machine, const struct staged *staged, struct err *err)
-{
-	static const char script[] =
-		"set -e; test -b /dev/vda || { echo no /dev/vda >&2; exit 1; }\n"
-		"get() { dd if=/dev/vda of=\"$1\" bs=1M skip=\"$2\" count=\"$3\" iflag=direct; }\n"
-		"get \"$1\" \"$2\" \"$3\"; get \"$4\" \"$5\" \"$6\"\n";
-	struct guest_disk disk = {((struct qemu *)machine->state)->disk, 0};
-	int64_t at[2], count[2];
-	char text[4][24];
-	const char *argv[] = {"sh", "-c", script, "sh", staged->kernel_there, text[0], text[1],
-		staged->initrd_there, text[2], text[3], NULL};
-	int ret = guest_disk_add(&disk, staged->kernel, &at[0], &count[0], err);
-
-	if (ret == 0)
-		ret = guest_disk_add(&disk, staged->initrd, &at[1], &count[1], err);
-	if (ret)
-		return ret;
-	for (int i = 0; i < 2; i++) {
-		(void)snprintf(text[2 * i], sizeof(text[0]), "%lld", (long long)at[i]);
-		(void)snprintf(text[2 * i + 1], sizeof(text[0]), "%lld", (long long)count[i]);
-	}
-	return machine_command(machine, argv, 60 * NS_PER_S, err);
-}
-
-static int stage_by_ssh(struct machine *machine, const struct staged *staged, struct err *err)
-{
-	int ret = machine_put(machine, staged->kernel, path_name(staged->kernel_there), 0600, err);
-
-	return ret ? ret
-		   : machine_put(
-			     machine, staged->initrd, path_name(staged->initrd_there), 0600, err);
 }
 
 static int qemu_stage(struct machine *machine, const struct boot_image *image, char **kernel,
 	char **initrd, struct err *err)
 {
 	struct qemu *qemu = machine->state;
-	char *kernel_there = path_join(machine->workdir, "kernel");
-	char *initrd_there = path_join(machine->workdir, "initrd");
-	struct staged staged = {image->image, qemu->initrd, kernel_there, initrd_there};
-	struct err why = ERR_INIT;
+	struct guest_stage stage = {.disk = qemu->disk,
+		.kernel = image->image,
+		.initrd = qemu->initrd,
+		.kernel_there = path_join(machine->workdir, "kernel"),
+		.initrd_there = path_join(machine->workdir, "initrd")};
 	int ret =
 		guest_initrd_write(&qemu->image, image->modules, image->release, qemu->initrd, err);
 
-	if (ret == 0 && stage_by_disk(machine, &staged, &why) != 0) {
-		log_line(LOG_DEBUG, "machine '%s': copying by ssh, not by disk: %.300s",
-			machine->spec->name, why.text);
-		ret = why.code == ERR_INTERRUPTED ? err_set(err, ERR_INTERRUPTED, "%s", why.text)
-						  : stage_by_ssh(machine, &staged, err);
-	}
+	if (ret == 0)
+		ret = guest_stage(machine, &stage, err);
 	if (ret) {
-		free(kernel_there);
-		free(initrd_there);
+		free(stage.kernel_there);
+		free(stage.initrd_there);
 		return ret;
 	}
-	*kernel = kernel_there;
-	*initrd = initrd_there;
+	*kernel = stage.kernel_there;
+	*initrd = stage.initrd_there;
 	return 0;
 }
 
@@ -367,8 +357,7 @@ static int qemu_console(struct machine *machine, const char *path, struct err *e
 static int qemu_ready(struct machine *machine, struct err *err)
 {
 	struct qemu *qemu = machine->state;
-	int ret = qemu->run ? guest_run_check(qemu->run, err)
-			    : err_set(err, ERR_INFRA, "the guest does not run");
+	int ret = check_guest(qemu, err);
 
 	if (ret)
 		return ret;
