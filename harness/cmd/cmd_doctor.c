@@ -76,20 +76,20 @@ static int machine_facts(
 }
 
 static const char *const level_names[] = {
-	[FINDING_OK] = "ok", [FINDING_NOISE] = "noise", [FINDING_MISSING] = "missing"};
+	[DOCTOR_OK] = "ok", [DOCTOR_NOISE] = "noise", [DOCTOR_MISSING] = "missing"};
 
-static void write_text(const struct findings *findings, const char *about)
+static void write_text(const struct doctor_findings *findings, const char *about)
 {
-	static const enum colour colours[] = {[FINDING_OK] = COLOUR_GOOD,
-		[FINDING_NOISE] = COLOUR_OPEN,
-		[FINDING_MISSING] = COLOUR_BAD};
+	static const enum colour colours[] = {[DOCTOR_OK] = COLOUR_GOOD,
+		[DOCTOR_NOISE] = COLOUR_OPEN,
+		[DOCTOR_MISSING] = COLOUR_BAD};
 	struct layout layout = answer_layout();
 	struct str out = STR_INIT;
 
 	layout_paragraph(&layout, &out, 0, 2, about);
-	for (int level = FINDING_MISSING; level >= FINDING_OK; level--)
+	for (int level = DOCTOR_MISSING; level >= DOCTOR_OK; level--)
 		for (size_t i = 0; i < findings->count; i++) {
-			const struct finding *finding = &findings->items[i];
+			const struct doctor_finding *finding = &findings->items[i];
 			char *text;
 
 			if ((int)finding->level != level)
@@ -106,7 +106,7 @@ static void write_text(const struct findings *findings, const char *about)
 	str_release(&out);
 }
 
-static void write_json(const struct findings *findings, const json_t *facts)
+static void write_json(const struct doctor_findings *findings, const json_t *facts)
 {
 	json_t *out = json_object(), *list = json_array();
 
@@ -123,7 +123,8 @@ static void write_json(const struct findings *findings, const json_t *facts)
 	answer_json(out);
 }
 
-static int tell(struct cmd *cmd, struct findings *findings, const json_t *facts, const char *name)
+static int tell(
+	struct cmd *cmd, struct doctor_findings *findings, const json_t *facts, const char *name)
 {
 	struct store_machine machine = {.facts = ""};
 	struct str about = STR_INIT, text = STR_INIT;
@@ -131,7 +132,7 @@ static int tell(struct cmd *cmd, struct findings *findings, const json_t *facts,
 
 	doctor_facts(findings, facts);
 	for (size_t i = 0; i < findings->count; i++)
-		if (findings->items[i].level == FINDING_MISSING)
+		if (findings->items[i].level == DOCTOR_MISSING)
 			status = STATUS_INFRA;
 	json_write(facts, false, &text);
 	machine.facts = str_text(&text);
@@ -147,7 +148,7 @@ static int tell(struct cmd *cmd, struct findings *findings, const json_t *facts,
 }
 
 static int examine_machine(
-	struct cmd *cmd, const char *name, struct findings *findings, struct err *err)
+	struct cmd *cmd, const char *name, struct doctor_findings *findings, struct err *err)
 {
 	struct machine_spec spec;
 	json_t *facts = NULL;
@@ -164,7 +165,7 @@ static int examine_machine(
 static int run(struct cmd *cmd, const void *arg, struct err *err)
 {
 	const struct options *options = arg;
-	struct findings findings = {.arena = cmd->arena};
+	struct doctor_findings findings = {.arena = cmd->arena};
 	json_t *facts = NULL;
 	int ret;
 
@@ -177,7 +178,7 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 			ret = tell(cmd, &findings, facts, "this host");
 		json_decref(facts);
 	}
-	findings_release(&findings);
+	doctor_release(&findings);
 	return ret;
 }
 

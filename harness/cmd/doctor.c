@@ -7,15 +7,15 @@
 #include "cmd/doctor.h"
 #include "sys/proc.h"
 
-void findings_add(
-	struct findings *findings, enum finding_level level, const char *what, const char *text)
+void doctor_add(struct doctor_findings *findings, enum doctor_level level, const char *what,
+	const char *text)
 {
 	GROW(findings->items, findings->count, findings->capacity);
-	findings->items[findings->count++] = (struct finding){
+	findings->items[findings->count++] = (struct doctor_finding){
 		level, arena_strdup(findings->arena, what), arena_strdup(findings->arena, text)};
 }
 
-void findings_release(struct findings *findings)
+void doctor_release(struct doctor_findings *findings)
 {
 	free(findings->items);
 	findings->items = NULL;
@@ -42,34 +42,34 @@ static const struct {
 	{"perf", "linux-perf", "counters"},
 };
 
-static void find_program(struct findings *findings, size_t i)
+static void find_program(struct doctor_findings *findings, size_t i)
 {
 	char *path = proc_find_program(programs[i].program);
 
 	if (path)
-		findings_add(findings, FINDING_OK, programs[i].program, path);
+		doctor_add(findings, DOCTOR_OK, programs[i].program, path);
 	else
-		findings_add(findings, FINDING_MISSING, programs[i].program,
+		doctor_add(findings, DOCTOR_MISSING, programs[i].program,
 			arena_printf(findings->arena, "not found; for %s (Debian package %s)",
 				programs[i].use, programs[i].package));
 	free(path);
 }
 
-static void find_kvm(struct findings *findings)
+static void find_kvm(struct doctor_findings *findings)
 {
 	if (access("/dev/kvm", R_OK | W_OK) == 0)
-		findings_add(findings, FINDING_OK, "KVM",
+		doctor_add(findings, DOCTOR_OK, "KVM",
 			"/dev/kvm can be opened; whether a guest really starts is seen when one is "
 			"started");
 	else
-		findings_add(findings, FINDING_NOISE, "KVM",
+		doctor_add(findings, DOCTOR_NOISE, "KVM",
 			file_exists("/dev/kvm")
 				? "/dev/kvm may not be opened by this user; guests are emulated"
 				: "there is no /dev/kvm; guests are emulated, slowly, and timings "
 				  "in them say little about hardware");
 }
 
-void doctor_programs(struct findings *findings)
+void doctor_programs(struct doctor_findings *findings)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
 		find_program(findings, i);
@@ -90,7 +90,7 @@ static const struct {
 	{"clocksource", NULL, "hpet", "it is slow to read; look for an unstable TSC in dmesg"},
 };
 
-static void check_rule(struct findings *findings, const json_t *facts, size_t i)
+static void check_rule(struct doctor_findings *findings, const json_t *facts, size_t i)
 {
 	const char *value = json_get_text(facts, rules[i].key, "");
 	bool bad = (rules[i].wanted && strcmp(value, rules[i].wanted) != 0) ||
@@ -98,19 +98,19 @@ static void check_rule(struct findings *findings, const json_t *facts, size_t i)
 
 	if (!*value)
 		return; /* the machine does not have it */
-	findings_add(findings, bad ? FINDING_NOISE : FINDING_OK, rules[i].key,
+	doctor_add(findings, bad ? DOCTOR_NOISE : DOCTOR_OK, rules[i].key,
 		bad ? arena_printf(findings->arena, "it is '%s': %s", value, rules[i].otherwise)
 		    : value);
 }
 
-void doctor_facts(struct findings *findings, const json_t *facts)
+void doctor_facts(struct doctor_findings *findings, const json_t *facts)
 {
 	if (json_get_bool(facts, "virtual", false))
-		findings_add(findings, FINDING_NOISE, "virtual",
+		doctor_add(findings, DOCTOR_NOISE, "virtual",
 			"it is a virtual machine: its neighbours and its host are part of every "
 			"number");
 	if (json_get_int(facts, "swap_bytes", 0) > 0)
-		findings_add(findings, FINDING_NOISE, "swap",
+		doctor_add(findings, DOCTOR_NOISE, "swap",
 			"there is swap; a run that swaps is flagged");
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
 		check_rule(findings, facts, i);

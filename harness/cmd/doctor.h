@@ -8,31 +8,31 @@
 #include "sys/json.h"
 
 /* How bad a finding is. */
-enum finding_level {
-	FINDING_OK,
-	FINDING_NOISE,	 /* measurements will scatter more, or mean less */
-	FINDING_MISSING, /* something cannot be done */
+enum doctor_level {
+	DOCTOR_OK,
+	DOCTOR_NOISE,	/* measurements will scatter more, or mean less */
+	DOCTOR_MISSING, /* something cannot be done */
 };
 
-struct finding {
-	enum finding_level level;
+struct doctor_finding {
+	enum doctor_level level;
 	const char *what; /* "kexec", "governor" */
 	const char *text; /* what it is for, or what to do */
 };
 
-struct findings {
+struct doctor_findings {
 	struct arena *arena;
-	struct finding *items;
+	struct doctor_finding *items;
 	size_t count, capacity;
 };
 
-void findings_add(
-	struct findings *findings, enum finding_level level, const char *what, const char *text);
-void findings_release(struct findings *findings);
+void doctor_add(struct doctor_findings *findings, enum doctor_level level, const char *what,
+	const char *text);
+void doctor_release(struct doctor_findings *findings);
 
 /* Programs and libraries of this host: what is missing and what it would be for. */
-void doctor_programs(struct findings *findings);
+void doctor_programs(struct doctor_findings *findings);
 /* What makes a machine noisy, by the facts that the agent tells of it. */
-void doctor_facts(struct findings *findings, const json_t *facts);
+void doctor_facts(struct doctor_findings *findings, const json_t *facts);
 
 #endif

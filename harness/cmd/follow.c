@@ -84,7 +84,8 @@ static void tell_proved(const struct progress *p)
 	struct str what = STR_INIT;
 
 	add_boot(&what, p);
-	log_line(LOG_INFO, "%s: %s", str_text(&what), or_empty(p->text));
+	if (*or_empty(p->text))
+		log_line(LOG_INFO, "%s: %s", str_text(&what), p->text);
 	str_release(&what);
 }
 

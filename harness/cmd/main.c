@@ -227,8 +227,10 @@ static int run_verb(
 		return STATUS_FINE;
 	}
 	ui_start(global->verbose, (enum ui_colour)global->colour);
-	cmd.db_path =
-		global->db ? global->db : arena_printf(arena, "%s/kbracket.db", global->results);
+	cmd.db_path = global->db
+			      ? global->db
+			      : arena_printf(arena, "%s/kbracket.db",
+					global->results ? global->results : places_results(arena));
 	ret = with_store(&cmd, verb, options, err);
 	ui_stop();
 	return ret;

@@ -35,6 +35,28 @@ static json_t *stored(const char *text)
 	return value;
 }
 
+/* Lines as a list. */
+static json_t *lines_json(const char *text)
+{
+	json_t *out = json_array();
+
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		char *line = xstrndup(text, len);
+
+		json_push(out, json_text(line));
+		free(line);
+		text += len + (text[len] == '\n');
+	}
+	return out;
+}
+
+/* -1 stands for a number that is not known. */
+static void put_known(json_t *object, const char *key, int64_t value)
+{
+	json_put(object, key, value < 0 ? json_null() : json_integer(value));
+}
+
 static json_t *raws_json(const struct store_raw_row *raws, size_t count)
 {
 	json_t *out = json_array();
@@ -98,7 +120,7 @@ static int push_run(void *arg, const struct store_run_row *row)
 	if (*row->reason)
 		json_put_text(out, "reason", row->reason);
 	if (*row->flags)
-		json_put_text(out, "flags", row->flags);
+		json_put(out, "flags", lines_json(row->flags));
 	json_push(arg, out);
 	return 0;
 }
@@ -183,19 +205,19 @@ static int make_run(void *arg, const struct store_run_row *row)
 	json_put_text(out, "state", store_state_name(row->state));
 	json_put_text(out, "reason", row->reason);
 	json_put_text(out, "detail", row->detail);
-	json_put_text(out, "flags", row->flags);
+	json_put(out, "flags", lines_json(row->flags));
 	json_put_text(out, "program", row->program);
 	json_put_text(out, "program_version", row->program_version);
 	json_put_text(out, "program_sha256", row->program_sha256);
-	json_put_int(out, "exit_code", row->exit_code);
-	json_put_int(out, "signal", row->signal);
+	put_known(out, "exit_code", row->exit_code);
+	put_known(out, "signal", row->signal);
 	json_put_int(out, "started_ns", row->started_ns);
-	json_put_int(out, "wall_ns", row->wall_ns);
-	json_put_int(out, "user_ns", row->user_ns);
-	json_put_int(out, "system_ns", row->system_ns);
-	json_put_int(out, "max_rss_bytes", row->max_rss_bytes);
-	json_put_int(out, "voluntary_switches", row->voluntary_switches);
-	json_put_int(out, "involuntary_switches", row->involuntary_switches);
+	put_known(out, "wall_ns", row->wall_ns);
+	put_known(out, "user_ns", row->user_ns);
+	put_known(out, "system_ns", row->system_ns);
+	put_known(out, "max_rss_bytes", row->max_rss_bytes);
+	put_known(out, "voluntary_switches", row->voluntary_switches);
+	put_known(out, "involuntary_switches", row->involuntary_switches);
 	json_put_int(out, "reading", row->reading);
 	json_put(out, "environment", stored(row->environment));
 	*(json_t **)arg = out;

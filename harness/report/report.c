@@ -225,6 +225,17 @@ enum report_outcome report_outcome(const struct report *report)
 	return OUTCOME_FINE;
 }
 
+/* Reasons of failed runs that say nothing about the kernel or the program. */
+static bool is_infrastructure(const char *reason)
+{
+	static const char *const reasons[] = {"agent", "lost", "not-started"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+		if (strcmp(reason, reasons[i]) == 0)
+			return true;
+	return false;
+}
+
 bool report_infra_failed(const struct report *report)
 {
 	bool failed = false;
@@ -234,5 +245,7 @@ bool report_infra_failed(const struct report *report)
 	for (size_t m = 0; m < report->view.machine_count; m++)
 		for (size_t b = 0; b < report->view.machines[m].boot_count; b++)
 			failed |= report->view.machines[m].boots[b].state == STATE_FAILED;
+	for (size_t t = 0; t < report->tally_count; t++)
+		failed |= report->tallies[t].failed && is_infrastructure(report->tallies[t].reason);
 	return failed && report_outcome(report) == OUTCOME_OPEN;
 }

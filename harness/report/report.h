@@ -89,8 +89,8 @@ double report_pct(double ln_ratio);
 /* What the headline set says, for the exit code. */
 enum report_outcome { OUTCOME_FINE, OUTCOME_REGRESSED, OUTCOME_OPEN };
 enum report_outcome report_outcome(const struct report *report);
-/* True when something is open and builds or boots failed: infrastructure kept the answer from being
- * known. */
+/* True when something is open and builds or boots failed, or runs by no fault of theirs:
+ * infrastructure kept the answer from being known. */
 bool report_infra_failed(const struct report *report);
 
 /* The report for a terminal or a mail. */

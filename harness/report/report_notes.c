@@ -102,6 +102,27 @@ static void note_failed_boots(struct report *report, const struct store_machine 
 	}
 }
 
+/* The machine went on under the kernel that it had. */
+static bool never_booted(const struct store_attempt *attempt)
+{
+	return strcmp(attempt->method, "none") == 0;
+}
+
+static void note_unbooted(struct report *report, const struct store_machine *machine)
+{
+	for (size_t b = 0; b < machine->boot_count; b++)
+		for (size_t a = 0; a < machine->boots[b].attempt_count; a++) {
+			if (!never_booted(&machine->boots[b].attempts[a]))
+				continue;
+			note(report, NOTE_WARNING,
+				"%s was never booted: what is called a boot here is a group of "
+				"runs under one kernel. That two boots of one kernel differ is not "
+				"in these numbers.",
+				machine->name);
+			return;
+		}
+}
+
 static void note_attempts(struct report *report, const struct store_machine *machine,
 	const struct store_variant *variant)
 {
@@ -115,7 +136,7 @@ static void note_attempts(struct report *report, const struct store_machine *mac
 			continue;
 		for (size_t a = 0; a < boot->attempt_count; a++) {
 			failed |= strcmp(boot->attempts[a].outcome, "failed") == 0;
-			is_weak |= boot->attempts[a].weak;
+			is_weak |= boot->attempts[a].weak && !never_booted(&boot->attempts[a]);
 		}
 		boots++;
 		retried += failed;
@@ -380,6 +401,8 @@ int report_make_notes(struct report *report, struct store *store, struct err *er
 		if (report->view.variants[v].against)
 			note_bases(report, &report->view.variants[v]);
 	note_builds(report);
+	for (size_t m = 0; m < report->view.machine_count; m++)
+		note_unbooted(report, &report->view.machines[m]);
 	for (size_t m = 0; m < report->view.machine_count; m++)
 		for (size_t v = 0; v < report->view.variant_count; v++) {
 			note_failed_boots(

@@ -199,8 +199,8 @@ static void write_drift_rows(const struct report *report, const struct report_bl
 		}
 		beyond = fabs(verdict->drift) > verdict->drift_expected;
 		expected = expected || !isnan(verdict->drift_expected);
-		table_piece(table, c, beyond ? COLOUR_OPEN : COLOUR_NONE, true, "%.2f%%",
-			100 * verdict->drift);
+		table_piece(table, c, beyond ? COLOUR_OPEN : COLOUR_NONE, true, "%.*f%%",
+			fabs(verdict->drift) < 0.1 ? 2 : 1, 100 * verdict->drift);
 	}
 	if (!expected)
 		return;
