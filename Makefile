@@ -24,6 +24,7 @@ CMD_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard harness/cmd/*.c))
 AGENT_SRC := $(wildcard harness/agent/*.c harness/base/*.c)
 AGENT_OBJ := $(AGENT_SRC:%.c=$(B)/agent/%.o)
 NATIVE := $(patsubst suites/native/%.c,$(B)/suites/%,$(filter-out suites/native/native.c,$(wildcard suites/native/*.c)))
+SUPPORT := $(patsubst tests/%.c,$(B)/tests/support/%.o,$(wildcard tests/support*.c))
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
 # tests/system/test_*.c belong to make check, long_*.c to make check-long.
 SYSTEM := $(patsubst tests/system/%.c,$(B)/tests/%,$(wildcard tests/system/test_*.c))
@@ -76,13 +77,18 @@ $(B)/suites/%: suites/native/%.c $(wildcard suites/native/native.[ch])
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -ffp-contract=off $(WARN) -static -pthread $(filter %.c,$^) -o $@ -lm
 
-$(B)/tests/%: tests/unit/%.c $(B)/libkb.a
+.SECONDARY: $(SUPPORT)
+$(B)/tests/support/%.o: tests/%.c
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) -Itests $< $(B)/libkb.a $(LDLIBS) -lcmocka -o $@
+	$(Q)$(CC) $(FLAGS) -c $< -o $@
 
-$(B)/tests/%: tests/system/%.c $(B)/libkb.a
+$(B)/tests/%: tests/unit/%.c $(SUPPORT) $(B)/libkb.a
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) -Itests $< $(B)/libkb.a $(LDLIBS) -lcmocka -o $@
+	$(Q)$(CC) $(FLAGS) -Itests $< $(SUPPORT) $(B)/libkb.a $(LDLIBS) -lcmocka -o $@
+
+$(B)/tests/%: tests/system/%.c $(SUPPORT) $(B)/libkb.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) -Itests $< $(SUPPORT) $(B)/libkb.a $(LDLIBS) -lcmocka -o $@
 
 # Each fuzz target is replayed over its corpus in make check; `make fuzz` runs it under libFuzzer.
 FUZZ_MAIN ?= tests/fuzz/replay.c
