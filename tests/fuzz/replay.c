@@ -58,8 +58,8 @@ static int replay(const char *path, int number)
 static int list_corpus(const char *program, struct strv *paths, struct err *err)
 {
 	const char *name = path_name(program);
-	char *folder = xasprintf("tests/fuzz/corpus/%s",
-		str_starts(name, "fuzz_") ? name + strlen("fuzz_") : name);
+	char *folder = xasprintf(
+		"tests/fuzz/corpus/%s", str_starts(name, "fuzz_") ? name + strlen("fuzz_") : name);
 	struct strv names = STRV_INIT;
 	int ret = file_list(folder, &names, err);
 

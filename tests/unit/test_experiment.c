@@ -207,8 +207,8 @@ static void what_is_dumped_reads_as_the_same(void **state)
 {
 	struct reader *r = *state, again = {0};
 	static const char *const mores[] = {"", "duration: 2s\ndesign: {order: [A, B, A]}\n",
-		"saturation: [33.3%]\ngates: {cv: 3%}\npolicies: {steal: drop}\ndecide: [beta]\n"
-		"design: {order: shuffled, boots: 5}\nabout: \"x: y\"\n"};
+		("saturation: [33.3%]\ngates: {cv: 3%}\npolicies: {steal: drop}\ndecide: [beta]\n"
+		 "design: {order: shuffled, boots: 5}\nabout: \"x: y\"\n")};
 
 	for (size_t i = 0; i < ARRAY_SIZE(mores) + 1; i++) {
 		char *once, *twice;

@@ -88,8 +88,8 @@ static void malformed_replies_are_refused(void **state KB_UNUSED)
 		"kbracket-reply 1\npart ../x 1\nx\nend 1\n",
 		"kbracket-reply 1\npart a\nend 1\n",
 		"kbracket-reply 1\npart abcdefghijklmnopqrstuvwxyzabcdefg 1\nx\nend 1\n",
-		"kbracket-reply 1\npart a 0\n\npart b 0\n\npart c 0\n\npart d 0\n\npart e 0\n\n"
-		"part f 0\n\npart g 0\n\npart h 0\n\npart i 0\n\nend 9\n",
+		("kbracket-reply 1\npart a 0\n\npart b 0\n\npart c 0\n\npart d 0\n\npart e 0\n\n"
+		 "part f 0\n\npart g 0\n\npart h 0\n\npart i 0\n\nend 9\n"),
 	};
 	struct wire_reply reply;
 	struct err err = ERR_INIT;
