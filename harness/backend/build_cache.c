@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/sha256.h"
+#include "base/stop.h"
 #include "sys/json.h"
 #include "backend/build_cache.h"
 
@@ -125,6 +127,28 @@ int build_cache_begin(
 		return err_errno(err, ERR_INFRA, errno, "cannot make a folder in %s", cache_dir);
 	*folder = path;
 	return 0;
+}
+
+int build_cache_lock(
+	const struct build_env *env, const char *name, struct file_lock *lock, struct err *err)
+{
+	char *path = xasprintf("%s/locks/%s", env->cache_dir, name);
+	char *folder = path_dir(path);
+	bool told = false;
+	int ret = file_mkdirs(folder, 0755, err);
+
+	while (ret == 0) {
+		ret = file_lock_take(lock, path, told ? NS_PER_S : 0, err);
+		if (ret != ERR_TIMEOUT)
+			break;
+		if (!told && env->progress)
+			env->progress(env->arg, err ? err->text : "waiting for a lock");
+		told = true;
+		ret = stop_check(err);
+	}
+	free(folder);
+	free(path);
+	return ret;
 }
 
 static int write_json(const char *folder, struct build *build, struct err *err)

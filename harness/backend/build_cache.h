@@ -5,6 +5,7 @@
 #include "base/base.h"
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "backend/builder.h"
 
@@ -13,6 +14,11 @@
  * at all. cache_dir/recipes/RECIPE holds the KEY that a recipe led to, so that a build that is there
  * is found without a source tree. Used by all builders.
  */
+
+/* Takes a lock below cache_dir (name: "KEY", "work/ID"), waiting as long as another process holds it;
+ * the progress says so. ERR_INTERRUPTED when a stop is asked for meanwhile. */
+KB_MUST_CHECK int build_cache_lock(
+	const struct build_env *env, const char *name, struct file_lock *lock, struct err *err);
 
 /* Fills *out from a finished build; false when there is none. from_cache is set. */
 bool build_cache_find(

@@ -233,16 +233,15 @@ static int unpack_package(const struct debian_kernel *kernel, struct arena *aren
 	return ret;
 }
 
-static int download_package(const struct build_env *env, const struct debian_kernel *kernel,
-	struct arena *arena, struct build *out, struct err *err)
+static int make_package_build(const struct build_env *env, const struct debian_kernel *kernel,
+	const char *key, struct arena *arena, struct build *out, struct err *err)
 {
 	int64_t start = clock_now_ns();
-	struct build build = {0};
+	struct build build = {.key = key};
 	const char *folder;
 	int ret;
 
-	build.key = key_of(arena, "package", kernel->package, kernel->version, kernel->sha256);
-	if (build_cache_find(arena, env->cache_dir, build.key, out))
+	if (build_cache_find(arena, env->cache_dir, key, out))
 		return 0;
 	tell(env, arena_printf(arena, "downloading %s %s (%.0f MB)", kernel->package,
 			  kernel->version, (double)kernel->size_bytes / 1e6));
@@ -254,6 +253,24 @@ static int download_package(const struct build_env *env, const struct debian_ker
 	ret = seal_or_drop(env, arena, folder, ret, &build, err);
 	if (ret == 0)
 		*out = build;
+	return ret;
+}
+
+/* One download of a package at a time. */
+static int download_package(const struct build_env *env, const struct debian_kernel *kernel,
+	struct arena *arena, struct build *out, struct err *err)
+{
+	const char *key =
+		key_of(arena, "package", kernel->package, kernel->version, kernel->sha256);
+	struct file_lock lock = FILE_LOCK_INIT;
+	int ret;
+
+	if (build_cache_find(arena, env->cache_dir, key, out))
+		return 0;
+	ret = build_cache_lock(env, key, &lock, err);
+	if (ret == 0)
+		ret = make_package_build(env, kernel, key, arena, out, err);
+	file_lock_release(&lock);
 	return ret;
 }
 
