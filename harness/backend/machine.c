@@ -292,6 +292,11 @@ const char *machine_about(const struct machine *machine)
 	return machine->about;
 }
 
+bool machine_alive(struct machine *machine)
+{
+	return !machine->ops->alive || machine->ops->alive(machine);
+}
+
 void machine_close(struct machine *machine)
 {
 	if (!machine)

@@ -79,6 +79,10 @@ const char *machine_program_path(const struct machine *machine, const char *name
 const char *machine_boot_method(const struct machine *machine);
 const char *machine_about(const struct machine *machine);
 
+/* False when the machine is known not to run any more (a guest has ended): nothing will ever answer
+ * before machine_recover. True otherwise, also when nobody knows. */
+bool machine_alive(struct machine *machine);
+
 /* Ends guests, closes connections, frees. NULL is fine. */
 void machine_close(struct machine *machine);
 

@@ -35,6 +35,8 @@ struct machine_ops {
 	int (*ready)(struct machine *machine, struct err *err);
 	/* From here on the console goes to this file. */
 	int (*console)(struct machine *machine, const char *path, struct err *err);
+	/* False when it has certainly ended; NULL: nobody knows. */
+	bool (*alive)(struct machine *machine);
 	/* Connections of the old kernel are of no use any more (after a kexec). */
 	void (*forget)(struct machine *machine);
 	void (*close)(struct machine *machine); /* frees machine->state, which may be NULL */

@@ -367,6 +367,13 @@ static int qemu_ready(struct machine *machine, struct err *err)
 	return 1;
 }
 
+static bool qemu_alive(struct machine *machine)
+{
+	struct qemu *qemu = machine->state;
+
+	return qemu->run && guest_run_check(qemu->run, NULL) == 0;
+}
+
 static void qemu_forget(struct machine *machine)
 {
 	struct qemu *qemu = machine->state;
@@ -404,6 +411,7 @@ const struct machine_ops machine_qemu = {
 	.cmdline = qemu_cmdline,
 	.console = qemu_console,
 	.ready = qemu_ready,
+	.alive = qemu_alive,
 	.forget = qemu_forget,
 	.close = qemu_close,
 };

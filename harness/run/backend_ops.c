@@ -10,6 +10,7 @@ const struct backend_ops backend_ops_real = {
 	.boot = machine_boot,
 	.recover = machine_recover,
 	.exec = machine_exec,
+	.alive = machine_alive,
 	.workdir = machine_workdir,
 	.agent = machine_agent,
 	.program_path = machine_program_path,

@@ -18,6 +18,7 @@ struct backend_ops {
 	int (*recover)(struct machine *machine, const struct boot_image *safe, struct err *err);
 	int (*exec)(struct machine *machine, const struct proc_spec *spec,
 		struct proc_result *result, struct err *err);
+	bool (*alive)(struct machine *machine);
 	const char *(*workdir)(const struct machine *machine);
 	const char *(*agent)(const struct machine *machine);
 	const char *(*program_path)(const struct machine *machine, const char *name);

@@ -76,7 +76,7 @@ int collect_reply(struct rig *rig, const struct live *live, const struct store_r
 
 		if (ret)
 			return ret;
-		if (left <= 0) {
+		if (left <= 0 || !rig->remote.ops->alive(rig->remote.machine)) {
 			*end = COLLECT_DIED;
 			return 0;
 		}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef KB_TESTS_FAKE_EXPERIMENT_H
+#define KB_TESTS_FAKE_EXPERIMENT_H
+
+#include "base/base.h"
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <cmocka.h>
+
+#include "model/store_rows.h"
+#include "model/store_view.h"
+#include "fake_lab.h"
+
+/*
+ * An experiment on the fake machine: variants A and B, boots A B, two conditions, one warm-up and
+ * two measured runs of each. Its program prints numbers that are known beforehand.
+ */
+enum { FAKE_BOOTS = 2, FAKE_CONDITIONS = 2, FAKE_RUNS = 2 };
+
+struct lab {
+	char folder[64];
+	char workdir[96]; /* of the machine */
+	char database[96];
+	struct arena arena;
+	struct experiment experiment;
+	struct plan plan;
+	struct engine_options options;
+	int64_t id; /* in the store */
+};
+
+#define LAB_PROGRAM                                                                \
+	"#!/bin/sh\n"                                                              \
+	"if [ -e $FAKE_STATE/late ]; then touch $FAKE_STATE/dead; sleep 1; fi\n"   \
+	"if [ -e $FAKE_STATE/slow ]; then touch $FAKE_STATE/busy; sleep 1.5; fi\n" \
+	"if [ -e $FAKE_STATE/failing ]; then exit 3; fi\n"                         \
+	"if [ -e $FAKE_STATE/silent ]; then exit 0; fi\n"                          \
+	"echo rate: $((100 + $1)); echo rate: $((200 + $1)); echo time: $1\n"
+
+/* Values that each run of a condition with that many workers has. */
+static inline double lab_value(const char *metric, int64_t workers, int ordinal)
+{
+	return strcmp(metric, "rate") ? (double)workers : 100.0 * ordinal + (double)workers;
+}
+
+static inline void lab_image(
+	struct lab *lab, const char *name, const char *build_id, const char *mode)
+{
+	char *text = xasprintf("6.12.0-%s %s %s", name, build_id, mode);
+
+	fake_line(lab->folder, name, text);
+	free(text);
+}
+
+static inline void lab_set(struct lab *lab, const char *flag)
+{
+	fake_line(lab->workdir, flag, "");
+}
+
+static inline void lab_unset(struct lab *lab, const char *flag)
+{
+	char *path = xasprintf("%s/%s", lab->workdir, flag);
+
+	(void)unlink(path);
+	free(path);
+}
+
+static inline char *lab_text(const struct lab *lab, const char *more)
+{
+	const char *f = lab->folder;
+
+	return xasprintf(
+		"experiment: fake\n"
+		"machines: [{machine: box, connect: {ssh: nowhere}, cpus: 4, workdir: %s,\n"
+		"  boot_timeout: 1s, programs: {fixed: %s/fixed.sh}}]\n"
+		"baseline: A\n"
+		"kernels: {variants: {\n"
+		"  A: {prebuilt: {image: %s/A}}, B: {prebuilt: {image: %s/B},\n"
+		"      features: [NO_NI_RANDOM]}}}\n"
+		"variants: [B]\n"
+		"saturation: [100%%, 50%%]\n"
+		"suites:\n"
+		"  - suite: fixed\n"
+		"    program: fixed\n"
+		"    conditions: {by: {argv: [fixed, \"{workers}\"]}}\n"
+		"    env: {FAKE_STATE: %s}\n"
+		"    expect: 100ms\n"
+		"    timeout: 3s\n"
+		"    metrics:\n"
+		"      rate: {unit: ops/s, better: higher, regex: '^rate: ([0-9]+)$', which: all}\n"
+		"      time: {unit: s, better: lower, regex: '^time: ([0-9]+)$'}\n"
+		"design: {order: [A, B], runs: 2, warmup: 1}\n"
+		"%s",
+		lab->workdir, f, f, f, lab->workdir, more);
+}
+
+static inline void lab_plan(struct lab *lab, const char *more)
+{
+	struct diag diag = DIAG_INIT;
+	struct str messages = STR_INIT;
+	struct err err = ERR_INIT;
+	char *text = lab_text(lab, more);
+
+	if (experiment_read_text(
+		    &lab->arena, "fake.yaml", text, strlen(text), &lab->experiment, &diag)) {
+		diag_write(&diag, &messages);
+		fail_msg("%s", str_text(&messages));
+	}
+	if (plan_make(&lab->arena, &lab->experiment, &lab->experiment.machines[0], 4, &lab->plan,
+		    &err))
+		fail_msg("%s", err.text);
+	free(text);
+}
+
+static inline void lab_create(struct lab *lab)
+{
+	static const struct store_ref refs[4] = {{"", ""}, {"", ""}, {"", ""}, {"", ""}};
+	struct store_new what = {
+		.experiment = &lab->experiment,
+		.spec = "experiment: fake\n",
+		.plans = &lab->plan,
+		.refs = refs,
+		.version = "test",
+	};
+	struct store *store;
+	struct err err = ERR_INIT;
+
+	if (store_open(lab->database, STORE_WRITE, &store, &err) ||
+		store_create(store, &what, &lab->id, &err))
+		fail_msg("%s", err.text);
+	store_close(store);
+}
+
+/* A lab with a planned experiment; more is added to its text. */
+static inline struct lab *lab_new(const char *more)
+{
+	struct lab *lab = xcalloc(1, sizeof(*lab));
+	const char *build = getenv("KB_BUILD");
+	char *program;
+
+	(void)snprintf(lab->folder, sizeof(lab->folder), "/tmp/kb-lab-XXXXXX");
+	if (!mkdtemp(lab->folder))
+		BUG("mkdtemp");
+	(void)snprintf(lab->workdir, sizeof(lab->workdir), "%s/machine", lab->folder);
+	(void)snprintf(lab->database, sizeof(lab->database), "%s/results/kbracket.db", lab->folder);
+	fake_write(lab->folder, "fixed.sh", LAB_PROGRAM, strlen(LAB_PROGRAM));
+	program = xasprintf("%s/fixed.sh", lab->folder);
+	(void)chmod(program, 0755);
+	free(program);
+	if (mkdir(lab->workdir, 0700))
+		BUG("mkdir %s", lab->workdir);
+	lab_image(lab, "A", "1111111111111111", "ok");
+	lab_image(lab, "B", "2222222222222222", "ok");
+	lab_plan(lab, more);
+	lab_create(lab);
+	lab->options = (struct engine_options){
+		.ops = &fake_ops,
+		.build_cache = lab->folder,
+		.machine_cache = lab->folder,
+		.agent = arena_printf(&lab->arena, "%s/kbracket-agent", build ? build : "build"),
+		.native_dir = lab->folder,
+		.version = "test",
+	};
+	return lab;
+}
+
+static inline void lab_free(struct lab *lab)
+{
+	struct err err = ERR_INIT;
+
+	if (file_remove_tree(lab->folder, &err))
+		print_message("%s\n", err.text);
+	arena_release(&lab->arena);
+	free(lab);
+}
+
+/* The engine in this process. */
+static inline int lab_run(struct lab *lab, struct err *err)
+{
+	struct store *store;
+	int ret = store_open(lab->database, STORE_WRITE, &store, err);
+
+	if (ret)
+		return ret;
+	ret = engine_run(store, lab->id, &lab->experiment, &lab->plan, &lab->options, err);
+	store_close(store);
+	return ret;
+}
+
+/* The engine in a child, as another kbracket. */
+static inline pid_t lab_start(struct lab *lab, const char *fault)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct err err = ERR_INIT;
+		int ret;
+
+		if (fault)
+			setenv("KB_FAULT", fault, 1);
+		ret = lab_run(lab, &err);
+		if (ret)
+			fprintf(stderr, "engine: %s\n", err.text);
+		_exit(ret ? 1 : 0);
+	}
+	return pid;
+}
+
+/* Its exit status as of waitpid. */
+static inline int lab_wait(pid_t pid)
+{
+	int status = -1;
+
+	if (waitpid(pid, &status, 0) != pid)
+		fail_msg("waitpid");
+	return status;
+}
+
+static inline void lab_must_run(struct lab *lab)
+{
+	assert_int_equal(lab_wait(lab_start(lab, NULL)), 0);
+}
+
+static inline struct store *lab_store(struct lab *lab)
+{
+	struct store *store;
+	struct err err = ERR_INIT;
+
+	if (store_open(lab->database, STORE_READ, &store, &err))
+		fail_msg("%s", err.text);
+	return store;
+}
+
+static inline void lab_view(struct lab *lab, struct store_view *view)
+{
+	struct store *store = lab_store(lab);
+	struct err err = ERR_INIT;
+
+	if (store_load(store, lab->id, &lab->arena, view, &err))
+		fail_msg("%s", err.text);
+	store_close(store);
+}
+
+/* How often each measured sample is there. */
+struct lab_count {
+	int seen[FAKE_BOOTS][FAKE_CONDITIONS][FAKE_RUNS][3];
+	int warmups[FAKE_BOOTS][FAKE_CONDITIONS];
+};
+
+static inline int lab_count_sample(void *arg, const struct store_sample_row *row)
+{
+	struct lab_count *count = arg;
+	int condition = row->workers == 4 ? 0 : 1;
+	int metric = strcmp(row->metric, "rate") ? 2 : row->ordinal - 1;
+
+	assert_true(row->value == lab_value(row->metric, row->workers, row->ordinal));
+	assert_in_range(row->boot, 1, FAKE_BOOTS);
+	assert_in_range(metric, 0, 2);
+	if (row->warmup) {
+		count->warmups[row->boot - 1][condition]++;
+		return 0;
+	}
+	assert_in_range(row->run, 1, FAKE_RUNS);
+	count->seen[row->boot - 1][condition][row->run - 1][metric]++;
+	return 0;
+}
+
+static inline int lab_print_failure(void *arg KB_UNUSED, const struct store_run_row *row)
+{
+	if (row->state != STATE_DONE)
+		print_message("boot %d run %d try %d %s: %s: %s\n", row->boot, row->position,
+			row->attempt_try, store_state_name(row->state), row->reason, row->detail);
+	return 0;
+}
+
+/* Every (boot, condition, run, metric, ordinal) exactly once, its value included. */
+static inline void lab_assert_whole(struct lab *lab)
+{
+	struct store *store = lab_store(lab);
+	struct lab_count count = {0};
+	struct err err = ERR_INIT;
+	struct store_progress progress;
+
+	if (store_each_sample(store, lab->id, lab_count_sample, &count, &err) ||
+		store_progress(store, lab->id, &progress, &err))
+		fail_msg("%s", err.text);
+	if (progress.runs[STATE_FAILED] &&
+		store_each_run(store, &(struct store_run_filter){.experiment_id = lab->id},
+			lab_print_failure, NULL, &err))
+		fail_msg("%s", err.text);
+	store_close(store);
+	for (int b = 0; b < FAKE_BOOTS; b++)
+		for (int c = 0; c < FAKE_CONDITIONS; c++)
+			for (int r = 0; r < FAKE_RUNS; r++)
+				for (int s = 0; s < 3; s++)
+					if (count.seen[b][c][r][s] != 1)
+						fail_msg("boot %d condition %d run %d sample %d: "
+							 "%d times",
+							b + 1, c, r + 1, s, count.seen[b][c][r][s]);
+	assert_int_equal(progress.boots[STATE_DONE], FAKE_BOOTS);
+	assert_int_equal(progress.runs[STATE_PLANNED] + progress.runs[STATE_STARTED], 0);
+}
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include "fake_experiment.h"
+
+/* The engine's walk, on the fake machine of tests/fake_lab.h with the real agent and store. */
+
+static int set_up(void **state)
+{
+	*state = lab_new("");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	lab_free(*state);
+	return 0;
+}
+
+static void must_run(struct lab *lab)
+{
+	struct err err = ERR_INIT;
+
+	if (lab_run(lab, &err))
+		fail_msg("%s", err.text);
+}
+
+static void a_plan_is_walked_to_its_end(void **state)
+{
+	struct lab *lab = *state;
+	struct store_view view;
+	const struct store_boot *boot;
+
+	must_run(lab);
+	lab_assert_whole(lab);
+	lab_view(lab, &view);
+	assert_int_equal(view.head.state, STATE_DONE);
+	boot = &view.machines[0].boots[1];
+	assert_int_equal(boot->state, STATE_DONE);
+	assert_int_equal(boot->attempt_count, 1);
+	assert_string_equal(boot->attempts[0].outcome, "proved");
+	assert_false(boot->attempts[0].weak);
+	assert_non_null(strstr(boot->attempts[0].proof, "2222222222222222"));
+	assert_non_null(strstr(boot->attempts[0].proof, "\"features\":\"NO_NI_RANDOM"));
+	assert_true(view.machines[0].facts[0] == '{');
+	assert_string_equal(view.machines[0].conditions[0].program, "fixed");
+	assert_int_equal(strlen(view.machines[0].conditions[0].program_sha256), 64);
+	assert_string_equal(view.variants[1].build->release, "6.12.0-B");
+	/* nothing is left to do */
+	must_run(lab);
+	lab_assert_whole(lab);
+}
+
+static void raw_output_is_kept(void **state)
+{
+	struct lab *lab = *state;
+	struct store *store;
+	struct store_view view;
+	struct store_run *runs;
+	struct store_raw_row *raws;
+	struct str text = STR_INIT;
+	struct err err = ERR_INIT;
+	size_t count;
+
+	must_run(lab);
+	lab_view(lab, &view);
+	store = lab_store(lab);
+	assert_int_equal(store_load_runs(store, view.machines[0].boots[0].id, &lab->arena, &runs,
+				 &count, &err),
+		0);
+	assert_int_equal(
+		store_load_raws(store, runs[0].id, 0, 0, &lab->arena, &raws, &count, &err), 0);
+	assert_true(count >= 1);
+	assert_string_equal(raws[0].kind, "stdout");
+	assert_int_equal(store_read_raw(store, &raws[0], &text, &err), 0);
+	assert_string_equal(str_text(&text), "rate: 104\nrate: 204\ntime: 4\n");
+	assert_int_equal(store_load_raws(store, 0, view.machines[0].boots[0].attempts[0].id, 0,
+				 &lab->arena, &raws, &count, &err),
+		0);
+	assert_int_equal(count, 1);
+	assert_string_equal(raws[0].kind, "console");
+	str_release(&text);
+	store_close(store);
+}
+
+static void a_kernel_that_hangs_costs_its_own_boot(void **state)
+{
+	struct lab *lab = *state;
+	struct store_view view;
+
+	lab_image(lab, "B", "2222222222222222", "hang");
+	must_run(lab);
+	lab_view(lab, &view);
+	assert_int_equal(view.head.state, STATE_DONE);
+	assert_int_equal(view.machines[0].boots[0].state, STATE_DONE);
+	assert_int_equal(view.machines[0].boots[1].state, STATE_FAILED);
+	assert_string_equal(view.machines[0].boots[1].reason, "boot-failed");
+	assert_int_equal(view.machines[0].boots[1].attempt_count, 2);
+	assert_string_equal(
+		view.machines[0].boots[1].attempts[1].detail, "it did not answer in time");
+}
+
+static void a_wrong_kernel_is_not_measured(void **state)
+{
+	struct lab *lab = *state;
+	struct store_view view;
+
+	lab_image(lab, "A", "1111111111111111", "wrong");
+	must_run(lab);
+	lab_view(lab, &view);
+	assert_string_equal(view.machines[0].boots[0].reason, "wrong-kernel");
+	assert_non_null(strstr(view.machines[0].boots[0].detail, "ffffffffffffffff"));
+	assert_int_equal(view.machines[0].boots[1].state, STATE_DONE);
+}
+
+static void a_second_try_is_enough(void **state)
+{
+	struct lab *lab = *state;
+	struct store_view view;
+
+	lab_image(lab, "B", "2222222222222222", "flaky");
+	must_run(lab);
+	lab_assert_whole(lab);
+	lab_view(lab, &view);
+	assert_string_equal(view.machines[0].boots[1].attempts[0].outcome, "failed");
+	assert_string_equal(view.machines[0].boots[1].attempts[1].outcome, "proved");
+}
+
+static void a_failed_build_costs_its_own_boots(void **state)
+{
+	struct lab *lab = *state;
+	struct store_view view;
+
+	lab_image(lab, "A", "1111111111111111", "no-build");
+	must_run(lab);
+	lab_view(lab, &view);
+	assert_int_equal(view.variants[0].state, STATE_FAILED);
+	assert_string_equal(view.machines[0].boots[0].reason, "build-failed");
+	assert_int_equal(view.machines[0].boots[1].state, STATE_DONE);
+}
+
+static void a_kernel_that_dies_in_a_run_costs_its_boot(void **state)
+{
+	struct lab *lab = *state;
+	struct store_progress progress;
+	struct store_view view;
+	struct store *store;
+	struct err err = ERR_INIT;
+
+	lab_image(lab, "A", "1111111111111111", "late");
+	must_run(lab);
+	lab_view(lab, &view);
+	assert_string_equal(view.machines[0].boots[0].reason, "kernel-died");
+	assert_int_equal(view.machines[0].boots[1].state, STATE_DONE);
+	store = lab_store(lab);
+	assert_int_equal(store_progress(store, lab->id, &progress, &err), 0);
+	assert_int_equal(progress.runs[STATE_FAILED], FAKE_CONDITIONS * (FAKE_RUNS + 1) - 1);
+	store_close(store);
+}
+
+struct failed_runs {
+	int count;
+	const char *reason;
+};
+
+static int count_failed(void *arg, const struct store_run_row *row)
+{
+	struct failed_runs *failed = arg;
+
+	assert_int_equal(row->state, STATE_FAILED);
+	assert_string_equal(row->reason, failed->reason);
+	failed->count++;
+	return 0;
+}
+
+static void assert_all_failed(struct lab *lab, const char *reason)
+{
+	struct store *store = lab_store(lab);
+	struct failed_runs failed = {0, reason};
+	struct err err = ERR_INIT;
+
+	if (store_each_run(store, &(struct store_run_filter){.experiment_id = lab->id},
+		    count_failed, &failed, &err))
+		fail_msg("%s", err.text);
+	assert_true(failed.count > 0);
+	store_close(store);
+}
+
+static void a_failing_program_is_a_row_with_its_reason(void **state)
+{
+	struct lab *lab = *state;
+
+	lab_set(lab, "failing");
+	must_run(lab);
+	assert_all_failed(lab, "exit");
+}
+
+static void output_without_numbers_is_unparsable(void **state)
+{
+	struct lab *lab = *state;
+
+	lab_set(lab, "silent");
+	must_run(lab);
+	assert_all_failed(lab, "unparsable");
+}
+
+static void a_machine_that_is_lost_keeps_its_plan(void **state)
+{
+	struct lab *lab = *state;
+	struct store_view view;
+	struct err err = ERR_INIT;
+
+	lab_image(lab, "A", "1111111111111111", "hang");
+	lab_set(lab, "broken");
+	assert_int_equal(lab_run(lab, &err), ERR_INFRA);
+	lab_view(lab, &view);
+	assert_int_equal(view.head.state, STATE_INTERRUPTED);
+	assert_int_equal(view.machines[0].boots[1].state, STATE_PLANNED);
+	lab_unset(lab, "broken");
+	lab_unset(lab, "dead");
+	must_run(lab);
+	lab_view(lab, &view);
+	assert_int_equal(view.machines[0].boots[0].state, STATE_FAILED);
+	assert_int_equal(view.machines[0].boots[0].attempt_count, 2);
+	assert_int_equal(view.machines[0].boots[1].state, STATE_DONE);
+}
+
+static void a_missing_program_is_told_before_anything_is_measured(void **state)
+{
+	struct lab *lab = *state;
+	char *path = xasprintf("%s/fixed.sh", lab->folder);
+	struct err err = ERR_INIT;
+
+	lab->experiment.machines[0].programs.count = 0;
+	assert_int_equal(lab_run(lab, &err), ERR_USAGE);
+	assert_non_null(strstr(err.text, "there is no program 'fixed' on machine 'box'"));
+	free(path);
+}
+
+static void two_engines_never_share_an_experiment(void **state)
+{
+	struct lab *lab = *state;
+	struct err err = ERR_INIT;
+	char *busy = xasprintf("%s/busy", lab->workdir);
+	pid_t other;
+
+	lab_set(lab, "slow");
+	other = lab_start(lab, NULL);
+	for (int i = 0; i < 500 && !file_exists(busy); i++)
+		usleep(20000);
+	assert_int_equal(lab_run(lab, &err), ERR_TIMEOUT);
+	assert_non_null(strstr(err.text, "another kbracket works on this experiment"));
+	lab_unset(lab, "slow");
+	assert_int_equal(lab_wait(other), 0);
+	lab_assert_whole(lab);
+	free(busy);
+}
+
+struct told {
+	int runs, boots;
+	int64_t first_left_ns, last_left_ns;
+};
+
+static void listen(void *arg, const struct progress *progress)
+{
+	struct told *told = arg;
+
+	told->runs += progress->kind == PROGRESS_RUN_END;
+	told->boots += progress->kind == PROGRESS_BOOT_END;
+	if (progress->kind == PROGRESS_BUILD && !told->first_left_ns)
+		told->first_left_ns = progress->left_ns;
+	if (progress->kind == PROGRESS_END)
+		told->last_left_ns = progress->left_ns;
+	if (progress->kind == PROGRESS_RUN)
+		assert_int_equal(progress->boots, FAKE_BOOTS);
+}
+
+static void progress_counts_down(void **state)
+{
+	struct lab *lab = *state;
+	struct told told = {0};
+
+	lab->options.progress = listen;
+	lab->options.arg = &told;
+	must_run(lab);
+	assert_int_equal(told.boots, FAKE_BOOTS);
+	assert_true(told.runs >= FAKE_BOOTS * FAKE_CONDITIONS * FAKE_RUNS);
+	assert_true(told.first_left_ns > 0);
+	assert_int_equal(told.last_left_ns, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_plan_is_walked_to_its_end),
+		TEST(raw_output_is_kept),
+		TEST(a_kernel_that_hangs_costs_its_own_boot),
+		TEST(a_wrong_kernel_is_not_measured),
+		TEST(a_second_try_is_enough),
+		TEST(a_failed_build_costs_its_own_boots),
+		TEST(a_kernel_that_dies_in_a_run_costs_its_boot),
+		TEST(a_failing_program_is_a_row_with_its_reason),
+		TEST(output_without_numbers_is_unparsable),
+		TEST(a_machine_that_is_lost_keeps_its_plan),
+		TEST(a_missing_program_is_told_before_anything_is_measured),
+		TEST(two_engines_never_share_an_experiment),
+		TEST(progress_counts_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
