@@ -47,21 +47,31 @@ static void write_item(const struct diag_item *item, struct str *out)
 	str_add_char(out, '\n');
 }
 
-void diag_write(struct diag *diag, struct str *out)
+/* Sorts, and drops what was told twice. */
+static void settle(struct diag *diag)
 {
-	size_t shown = 0;
+	size_t kept = 0;
 
 	if (diag->count)
 		qsort(diag->items, diag->count, sizeof(*diag->items), compare_items);
 	for (size_t i = 0; i < diag->count; i++) {
-		if (i && compare_items(&diag->items[i - 1], &diag->items[i]) == 0)
-			continue;
-		if (shown++ == DIAG_SHOWN_MAX) {
-			str_addf(out, "and %zu more\n", diag->count - i);
-			return;
+		if (kept && compare_items(&diag->items[kept - 1], &diag->items[i]) == 0) {
+			free(diag->items[i].file);
+			free(diag->items[i].text);
+		} else {
+			diag->items[kept++] = diag->items[i];
 		}
-		write_item(&diag->items[i], out);
 	}
+	diag->count = kept;
+}
+
+void diag_write(struct diag *diag, struct str *out)
+{
+	settle(diag);
+	for (size_t i = 0; i < diag->count && i < DIAG_SHOWN_MAX; i++)
+		write_item(&diag->items[i], out);
+	if (diag->count > DIAG_SHOWN_MAX)
+		str_addf(out, "and %zu more\n", diag->count - DIAG_SHOWN_MAX);
 }
 
 void diag_release(struct diag *diag)

@@ -30,7 +30,8 @@ struct diag {
 KB_PRINTF(5, 6)
 void diag_add(struct diag *diag, const char *file, int line, int column, const char *fmt, ...);
 /* One "file:line:column: text" per line, sorted, equal ones once; control characters made safe.
- * At most 200 lines, then how many more there are. */
+ * At most 200 lines, then how many more there are. Afterwards diag->count counts equal ones once.
+ */
 void diag_write(struct diag *diag, struct str *out);
 void diag_release(struct diag *diag);
 

@@ -239,16 +239,9 @@ static int run_verb(
 static void tell_error(const struct err *err)
 {
 	struct str safe = STR_INIT;
-	const char *line = err->text;
 
-	/* Several mistakes in files come as one text of many lines. */
-	while (*line) {
-		size_t len = strcspn(line, "\n");
-
-		str_add_safe(&safe, line, len);
-		str_add_char(&safe, '\n');
-		line += len + (line[len] == '\n');
-	}
+	str_add_safe(&safe, err->text, strlen(err->text));
+	str_add_char(&safe, '\n');
 	(void)fprintf(stderr, "kbracket: %s", str_text(&safe));
 	str_release(&safe);
 }

@@ -30,8 +30,10 @@ int study_tell_mistakes(struct diag *diag, struct err *err)
 	int ret;
 
 	diag_write(diag, &text);
-	ret = err_set(err, ERR_USAGE, "%zu mistake%s\n%s", diag->count, diag->count == 1 ? "" : "s",
-		str_text(&text));
+	/* an error's text would not hold all of them */
+	(void)fputs(str_text(&text), stderr);
+	ret = err_set(err, ERR_USAGE, "%zu mistake%s in the files; nothing was started",
+		diag->count, diag->count == 1 ? "" : "s");
 	str_release(&text);
 	diag_release(diag);
 	return ret;

@@ -29,7 +29,7 @@ KB_MUST_CHECK int study_read(struct cmd *cmd, const char *file, struct study *ou
 KB_MUST_CHECK int study_read_stored(
 	struct cmd *cmd, const struct store_experiment *head, struct study *out, struct err *err);
 
-/* All of diag as an error's text; diag is released. Returns ERR_USAGE. */
+/* Writes all of diag to stderr and how many there are to err; diag is released. ERR_USAGE. */
 int study_tell_mistakes(struct diag *diag, struct err *err);
 
 /* Plans every machine. Where neither the machine's file nor the machine's kind tells its number of
