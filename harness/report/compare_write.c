@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include <math.h>
+
 #include "report/compare.h"
 #include "report/report_form.h"
 #include "sys/json_put.h"
@@ -19,7 +21,8 @@ static void write_cell(const struct layout *layout, struct table *table, size_t 
 	form_effect(layout, &effect, verdict);
 	form_interval(&interval, verdict);
 	form_verdict(&word, verdict, 0);
-	table_piece(table, column, COLOUR_NONE, true, "%s", str_text(&effect));
+	if (!isnan(verdict->effect))
+		table_piece(table, column, COLOUR_NONE, true, "%s", str_text(&effect));
 	if (interval.len)
 		table_piece(table, column, COLOUR_NONE, true, "%s", str_text(&interval));
 	table_piece(table, column, form_word_colour(verdict->word), false, "%s", str_text(&word));

@@ -167,7 +167,8 @@ static void write_variant_row(const struct report *report, const struct layout *
 		form_effect(layout, &effect, verdict);
 		form_interval(&interval, verdict);
 		form_verdict(&word, verdict, footnote(feet, verdict));
-		table_piece(table, c, COLOUR_NONE, true, "%s", str_text(&effect));
+		if (!isnan(verdict->effect))
+			table_piece(table, c, COLOUR_NONE, true, "%s", str_text(&effect));
 		if (interval.len)
 			table_piece(table, c, COLOUR_NONE, true, "%s", str_text(&interval));
 		table_piece(
