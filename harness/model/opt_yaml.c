@@ -9,7 +9,7 @@
 
 /* A YAML mapping -> a struct. */
 
-enum { ITEMS_MAX = 1000, MERGE_MAX = 400 };
+enum { ITEMS_MAX = 1000, PCTS_MAX = 50, MERGE_MAX = 400 };
 
 void opt_node_error(const struct opt_ctx *ctx, const struct ynode *node, const char *fmt, ...)
 {
@@ -67,8 +67,9 @@ bool opt_node_check(const struct opt_ctx *ctx, const struct ynode *node, const c
 
 static bool count_fits(const struct opt_ctx *ctx, const struct opt *row, const struct ynode *node)
 {
-	size_t max = row->max > 0 && row->type != OPT_PCTS ? (size_t)row->max : ITEMS_MAX;
-	size_t min = row->type != OPT_PCTS ? (size_t)row->min : 1;
+	bool pcts = row->type == OPT_PCTS; /* its min and max are of the numbers */
+	size_t max = pcts ? PCTS_MAX : row->max > 0 ? (size_t)row->max : ITEMS_MAX;
+	size_t min = pcts ? 1 : (size_t)row->min;
 
 	if (node->count > max)
 		opt_node_error(ctx, node, "%s has %zu items; at most %zu are allowed", row->name,

@@ -6,6 +6,7 @@
 
 /* More than any machine could do in years, and what memory bears. */
 static const double runs_max = 5e6;
+enum { CONDITIONS_MAX = 10000 };
 
 /* The parts of a plan in the making. */
 struct draft {
@@ -58,11 +59,27 @@ static void shuffle(uint64_t *state, size_t *items, size_t count)
 	}
 }
 
+static int check_size(const struct experiment *e, struct err *err)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < e->suite_count; i++)
+		count += e->suites[i].condition_count * e->saturation_count;
+	if (count > CONDITIONS_MAX)
+		return err_set(err, ERR_USAGE,
+			"the suites have up to %zu conditions at these saturations; at most %d "
+			"can be planned",
+			count, CONDITIONS_MAX);
+	return 0;
+}
+
 static int expand_suites(struct draft *d, struct err *err)
 {
 	const struct experiment *e = d->e;
 	struct plan *plan = d->plan;
 
+	if (check_size(e, err))
+		return ERR_USAGE;
 	d->suite_first = arena_alloc(d->arena, (e->suite_count + 1) * sizeof(*d->suite_first));
 	for (size_t i = 0; i < e->suite_count; i++) {
 		struct condition *some, *all;

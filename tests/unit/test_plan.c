@@ -310,6 +310,28 @@ static void time_is_estimated_from_what_suites_declare(void **state)
 	assert_int_equal(plan_expect_ns(&p->plan, 3, 0), 46500 * NS_PER_MS);
 }
 
+static void too_many_conditions_are_refused(void **state)
+{
+	struct planner *p = *state;
+	struct err err = ERR_INIT;
+	struct str more = STR_INIT;
+
+	str_add(&more, "  - suite: many\n    program: p\n    conditions: {c: {argv: [p], params: "
+		       "{a: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14], b: [1, 2, 3, 4, 5, "
+		       "6, 7, 8, 9, 10, 11, 12, 13, 14]}}}\n    metrics: {m: {unit: s, better: "
+		       "lower, regex: '(.)'}}\nsaturation: [1%");
+	for (int i = 2; i <= 50; i++)
+		str_addf(&more, ", %d%%", i);
+	str_add(&more, "]\n");
+	read_experiment(p, 2, str_text(&more));
+	assert_int_equal(plan_make(&p->arena, &p->e, &p->e.machines[0], 8, &p->plan, &err), 0);
+	p->e.suites[0] = p->e.suites[3]; /* as if there were another one like it */
+	assert_int_equal(
+		plan_make(&p->arena, &p->e, &p->e.machines[0], 8, &p->plan, &err), ERR_USAGE);
+	assert_non_null(strstr(err.text, "conditions"));
+	str_release(&more);
+}
+
 static void silly_sizes_are_refused(void **state)
 {
 	struct planner *p = *state;
@@ -346,6 +368,7 @@ int main(void)
 			saturations_collapse_on_small_machines, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			time_is_estimated_from_what_suites_declare, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(too_many_conditions_are_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(silly_sizes_are_refused, set_up, tear_down),
 	};
 
