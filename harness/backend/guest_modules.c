@@ -98,7 +98,7 @@ static int copy_image(FILE *file, const char *path, struct err *err)
 	struct str bytes = STR_INIT;
 	int ret = file_read(path, (size_t)1 << 30, &bytes, err);
 
-	if (ret == 0 && fwrite(bytes.text, 1, bytes.len, file) != bytes.len)
+	if (ret == 0 && bytes.len && fwrite(bytes.text, 1, bytes.len, file) != bytes.len)
 		ret = err_errno(err, ERR_INFRA, errno, "cannot write an initramfs");
 	str_release(&bytes);
 	return ret;

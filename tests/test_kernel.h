@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef KB_TESTS_TEST_KERNEL_H
+#define KB_TESTS_TEST_KERNEL_H
+
+/* A real kernel for guests: Debian's cloud kernel, downloaded once. */
+
+#include "base/base.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "backend/builder.h"
+
+/* Ends the test program as skipped. */
+KB_NORETURN KB_UNUSED static void skip_program(const char *reason)
+{
+	printf("%s\n", reason);
+	(void)fflush(stdout);
+	_exit(77);
+}
+
+/* Skips the program when the kernel is not to be had here. The texts are the arena's. */
+KB_UNUSED static void find_test_kernel(struct arena *arena, struct build *build)
+{
+	/* where `make quickstart` keeps it: tests run in the top folder */
+	const struct build_env env = {.cache_dir = "kernels/cache"};
+	const struct variant variant = {
+		.is_prebuilt = true, .prebuilt = {.package = "linux-image-cloud-amd64"}};
+	struct err err = ERR_INIT;
+
+	if (file_mkdirs(env.cache_dir, 0777, &err) ||
+		builder_prebuilt.build(&env, &variant, arena, build, &err))
+		skip_program(err.text);
+}
+
+#endif
