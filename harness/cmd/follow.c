@@ -13,14 +13,14 @@ static const char *or_empty(const char *text)
 
 static void add_boot(struct str *out, const struct progress *p)
 {
-	str_addf(out, "boot %d of %d, %s", p->boot, p->boots, or_empty(p->variant));
+	str_addf(out, "boot %d/%d %s", p->boot, p->boots, or_empty(p->variant));
 	if (p->machine)
 		str_addf(out, " on %s", p->machine);
 }
 
 static void add_run(struct str *out, const struct progress *p)
 {
-	str_addf(out, "run %d of %d, %s%s", p->run, p->runs, or_empty(p->condition),
+	str_addf(out, "run %d/%d %s%s", p->run, p->runs, or_empty(p->condition),
 		p->warmup ? " (warm-up)" : "");
 }
 

@@ -197,8 +197,8 @@ void ui_progress(const struct ui_progress *progress)
 {
 	struct str line = STR_INIT;
 
-	str_add(&line, progress->what);
-	str_add(&line, "; ");
+	/* What a narrow terminal cuts is the end: the times come first. */
+	str_add_char(&line, '[');
 	num_add_duration(&line, progress->spent_ns);
 	if (progress->left_ns >= 0) {
 		str_add(&line, progress->guess ? ", perhaps " : ", about ");
@@ -206,6 +206,7 @@ void ui_progress(const struct ui_progress *progress)
 		str_add(&line, " left, done at ");
 		add_clock_time(&line, progress->left_ns);
 	}
+	str_addf(&line, "] %s", progress->what);
 	log_line(LOG_PROGRESS, "%s", str_text(&line));
 	str_release(&line);
 }
