@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <cmocka.h>
@@ -140,7 +141,8 @@ static inline struct lab *lab_new(const char *more)
 	const char *build = getenv("KB_BUILD");
 	char *program;
 
-	(void)snprintf(lab->folder, sizeof(lab->folder), "/tmp/kb-lab-XXXXXX");
+	(void)snprintf(lab->folder, sizeof(lab->folder), "%s/kb-lab-XXXXXX",
+		getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
 	if (!mkdtemp(lab->folder))
 		BUG("mkdtemp");
 	(void)snprintf(lab->workdir, sizeof(lab->workdir), "%s/machine", lab->folder);
@@ -301,6 +303,39 @@ static inline void lab_assert_whole(struct lab *lab)
 							b + 1, c, r + 1, s, count.seen[b][c][r][s]);
 	assert_int_equal(progress.boots[STATE_DONE], FAKE_BOOTS);
 	assert_int_equal(progress.runs[STATE_PLANNED] + progress.runs[STATE_STARTED], 0);
+}
+
+/* SIGKILL came. */
+static inline bool lab_was_killed(int status)
+{
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
+/* Another kbracket works on the lab until it reaches the point and is killed there. */
+static inline void lab_kill_at(struct lab *lab, const char *fault)
+{
+	int status = lab_wait(lab_start(lab, fault));
+
+	if (!lab_was_killed(status))
+		fail_msg("%s: not killed, status %#x", fault, status);
+}
+
+/* Killed at the point, then resumed: nothing is lost or doubled. starts: how many kernel starts a
+ * boot may have been measured in. */
+static inline void lab_kill_and_resume(const char *flag, const char *fault, int starts)
+{
+	struct lab *lab = lab_new("");
+	struct store_view view;
+
+	if (flag)
+		lab_set(lab, flag);
+	lab_kill_at(lab, fault);
+	lab_must_run(lab);
+	lab_assert_whole(lab);
+	lab_view(lab, &view);
+	for (int i = 0; i < FAKE_BOOTS; i++)
+		assert_in_range(view.machines[0].boots[i].proved, 1, starts);
+	lab_free(lab);
 }
 
 #endif
