@@ -33,7 +33,7 @@ FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/bench_*.c))
 
 .PHONY: all help deps quickstart check check-long tests fuzzers units run-units run-system run-long \
-	layers headers format clean newidle-tree bench-verdicts FORCE
+	layers headers format clean newidle-tree bench bench-verdicts FORCE
 all: $(B)/kbracket $(B)/kbracket-agent $(NATIVE)
 
 help:
@@ -98,9 +98,13 @@ $(B)/fuzz/%: tests/fuzz/%.c $(FUZZ_MAIN) $(B)/libkb.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) $(FUZZ_LINK) $(filter %.c,$^) $(B)/libkb.a $(LDLIBS) -o $@
 
-$(B)/bench/%: bench/%.c $(B)/libkb.a
+$(B)/bench/%: bench/%.c $(wildcard bench/*.h) $(B)/libkb.a
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) $< $(B)/libkb.a $(LDLIBS) -o $@
+	$(Q)$(CC) $(FLAGS) -Ibench $< $(B)/libkb.a $(LDLIBS) -o $@
+
+# What each compares stands at its head; bench/README.md has figures that were seen.
+bench: all $(B)/bench/bench_store
+	@$(B)/bench/bench_store $(B)/bench
 
 bench-verdicts: $(B)/bench/bench_verdicts
 	@$< $(ARGS)

@@ -103,32 +103,43 @@ static int take_cell(void *arg, const struct store_cell *cell)
 	return 0;
 }
 
-int evidence_load(struct store *store, const struct store_view *view, bool keep_dropped,
-	struct arena *arena, struct evidence *out, struct err *err)
+static void finish(struct loader *loader, struct arena *arena, struct evidence *out)
 {
-	const struct store_cell_options options = {.keep_dropped = keep_dropped};
-	struct loader loader = {.view = view};
-	struct bracket_boot *boots;
-	struct evidence_boot *facts;
+	struct bracket_boot *boots =
+		arena_copy(arena, loader->boots, loader->count, sizeof(*boots));
+	struct evidence_boot *facts =
+		arena_copy(arena, loader->facts, loader->count, sizeof(*facts));
+
+	for (size_t i = 0; i < loader->cell_count; i++) {
+		if (loader->cells[i].count == 0)
+			continue;
+		loader->cells[i].boots = boots + loader->first[i];
+		loader->cells[i].facts = facts + loader->first[i];
+	}
+	*out = (struct evidence){.cells = loader->cells,
+		.cell_count = loader->cell_count,
+		.dropped = loader->dropped};
+}
+
+int evidence_load(struct store *store, const struct store_view *view, struct arena *arena,
+	struct evidence *out, struct evidence *kept, struct err *err)
+{
+	struct loader loader = {.view = view}, kept_loader = {.view = view};
+	const struct store_cell_options options = {
+		.kept = kept ? take_cell : NULL, .kept_arg = &kept_loader};
 	int ret;
 
 	make_cells(view, arena, &loader);
+	make_cells(view, arena, &kept_loader);
 	ret = store_each_boot_cell(store, view->head.id, &options, take_cell, &loader, err);
-	if (ret)
-		goto out;
-	boots = arena_copy(arena, loader.boots, loader.count, sizeof(*boots));
-	facts = arena_copy(arena, loader.facts, loader.count, sizeof(*facts));
-	for (size_t i = 0; i < loader.cell_count; i++) {
-		if (loader.cells[i].count == 0)
-			continue;
-		loader.cells[i].boots = boots + loader.first[i];
-		loader.cells[i].facts = facts + loader.first[i];
-	}
-	*out = (struct evidence){
-		.cells = loader.cells, .cell_count = loader.cell_count, .dropped = loader.dropped};
-out:
+	if (ret == 0)
+		finish(&loader, arena, out);
+	if (ret == 0 && kept)
+		finish(&kept_loader, arena, kept);
 	free(loader.boots);
 	free(loader.facts);
+	free(kept_loader.boots);
+	free(kept_loader.facts);
 	return ret;
 }
 

@@ -46,10 +46,11 @@ struct evidence {
 	int64_t dropped; /* runs left out by policy, in all cells */
 };
 
-/* A cell for every machine, condition and metric of the view, empty ones too. keep_dropped: runs
- * whose policy is drop count after all. Everything lives in the arena, and points into the view. */
+/* A cell for every machine, condition and metric of the view, empty ones too. *kept (may be NULL)
+ * is the same with the runs counted that policy leaves out; empty for an import of means.
+ * Everything lives in the arena, and points into the view. */
 KB_MUST_CHECK int evidence_load(struct store *store, const struct store_view *view,
-	bool keep_dropped, struct arena *arena, struct evidence *out, struct err *err);
+	struct arena *arena, struct evidence *out, struct evidence *kept, struct err *err);
 
 /* Adds the histories of one variant on every machine, from at most max_boots earlier boots. */
 KB_MUST_CHECK int evidence_load_histories(struct store *store, const struct store_view *view,

@@ -109,13 +109,14 @@ static int load_histories(struct bench *bench, struct err *err)
 }
 
 /* Says what each verdict would be if the runs that were left out were kept. */
-static int judge_kept(const struct bench *bench, struct store_verdict *rows, struct err *err)
+static void judge_kept(
+	const struct bench *bench, const struct evidence *evidence, struct store_verdict *rows)
 {
-	struct bench kept = {.store = bench->store, .view = bench->view, .arena = bench->arena};
-	int ret = evidence_load(kept.store, kept.view, true, kept.arena, &kept.evidence, err);
+	struct bench kept = {.store = bench->store,
+		.view = bench->view,
+		.arena = bench->arena,
+		.evidence = *evidence};
 
-	if (ret)
-		return ret;
 	kept.evidence.histories = bench->evidence.histories;
 	kept.evidence.history_count = bench->evidence.history_count;
 	judge_all(&kept);
@@ -124,13 +125,13 @@ static int judge_kept(const struct bench *bench, struct store_verdict *rows, str
 			rows[i].word_kept = verdict_word_name(kept.rates[i].row.word);
 	}
 	free(kept.rates);
-	return 0;
 }
 
 static int judge_view(struct bench *bench, struct store_verdict **rows, struct err *err)
 {
+	struct evidence kept;
 	int ret = evidence_load(
-		bench->store, bench->view, false, bench->arena, &bench->evidence, err);
+		bench->store, bench->view, bench->arena, &bench->evidence, &kept, err);
 
 	if (ret == 0)
 		ret = load_histories(bench, err);
@@ -139,7 +140,9 @@ static int judge_view(struct bench *bench, struct store_verdict **rows, struct e
 	judge_all(bench);
 	*rows = arena_alloc(bench->arena, (bench->count + 1) * sizeof(**rows));
 	rows_of(bench, *rows);
-	return bench->evidence.dropped > 0 ? judge_kept(bench, *rows, err) : 0;
+	if (bench->evidence.dropped > 0)
+		judge_kept(bench, &kept, *rows);
+	return 0;
 }
 
 int judge_experiment(
@@ -165,7 +168,7 @@ int judge_compare(struct store *store, const struct store_view *view,
 	struct arena *arena, struct store_verdict **out, size_t *count, struct err *err)
 {
 	struct bench bench = {.store = store, .view = view, .arena = arena};
-	int ret = evidence_load(store, view, false, arena, &bench.evidence, err);
+	int ret = evidence_load(store, view, arena, &bench.evidence, NULL, err);
 
 	if (ret == 0)
 		ret = evidence_load_histories(

@@ -38,7 +38,6 @@ static int each_machine_cell(struct store *store, int64_t experiment_id, int64_t
 		.store = store,
 		.experiment_id = experiment_id,
 		.machine_id = machine_id,
-		.keep_dropped = options->keep_dropped,
 	};
 	struct db_rows *rows;
 	int ret = walk_load_columns(&walk, err);
@@ -53,7 +52,11 @@ static int each_machine_cell(struct store *store, int64_t experiment_id, int64_t
 		ret = load_boots(&walk, rows, err);
 	walk_sort_links(&walk);
 	if (!ret)
-		ret = walk_run(&walk, fn, arg, err);
+		ret = walk_read(&walk, err);
+	if (!ret)
+		ret = walk_tell(&walk, false, fn, arg);
+	if (!ret && options->kept)
+		ret = walk_tell(&walk, true, options->kept, options->kept_arg);
 	walk_release(&walk);
 	return ret;
 }
@@ -215,7 +218,9 @@ int store_each_history_cell(struct store *store, int64_t experiment_id, int64_t 
 	if (!ret)
 		ret = load_boots(&walk, rows, err);
 	if (!ret)
-		ret = walk_run(&walk, fn, arg, err);
+		ret = walk_read(&walk, err);
+	if (!ret)
+		ret = walk_tell(&walk, false, fn, arg);
 	walk_release(&walk);
 	return ret;
 }

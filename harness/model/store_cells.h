@@ -30,8 +30,11 @@ struct store_cell {
 typedef int store_cell_fn(void *arg, const struct store_cell *cell);
 
 struct store_cell_options {
-	bool keep_dropped; /* runs whose policy is drop count after all */
-	bool unfinished;   /* boots that are not done, too */
+	bool unfinished; /* boots that are not done, too */
+	/* Told the cells of each machine once more, as they would be if runs whose policy is drop
+	 * counted after all: one reading of the samples gives both. NULL: nobody. */
+	store_cell_fn *kept;
+	void *kept_arg;
 };
 
 /* Every cell with at least one run that counts or one that was dropped or failed, in order of

@@ -71,7 +71,7 @@ struct store_import_row {
 	int64_t run; /* from 1; 0: the value is the boot's mean, of `runs` runs with CV cv_pct */
 	bool warmup;
 	const char *flags; /* reasons of the validity ledger, joined by a space; "" */
-	int ordinal; /* of the sample in the run, from 1 */
+	int ordinal;	   /* of the sample in the run, from 1 */
 	double value;
 	int64_t runs;
 	double cv_pct; /* NaN: not published */

@@ -46,8 +46,8 @@ void walk_sort_links(struct walk *walk)
 			compare_links);
 }
 
-/* SIZE_MAX when the id stands for nothing here. */
-static size_t link_index(const struct walk_link *links, size_t count, int64_t id)
+/* The place of an id among the links; SIZE_MAX when it stands for nothing here. */
+static size_t link_place(const struct walk_link *links, size_t count, int64_t id)
 {
 	struct walk_link key = {.id = id};
 	const struct walk_link *found;
@@ -55,7 +55,14 @@ static size_t link_index(const struct walk_link *links, size_t count, int64_t id
 	if (!count)
 		return SIZE_MAX;
 	found = bsearch(&key, links, count, sizeof(*links), compare_links);
-	return found ? found->index : SIZE_MAX;
+	return found ? (size_t)(found - links) : SIZE_MAX;
+}
+
+static size_t condition_index(const struct walk *walk, int64_t id)
+{
+	size_t place = link_place(walk->conditions, walk->condition_link_count, id);
+
+	return place == SIZE_MAX ? SIZE_MAX : walk->conditions[place].index;
 }
 
 int walk_load_columns(struct walk *walk, struct err *err)
@@ -104,8 +111,7 @@ static int load_boot_runs(struct walk *walk, size_t boot, struct boot_runs *runs
 		return ret;
 	while ((ret = db_next(rows, err)) == 1) {
 		enum store_state state = store_state_parse(db_text(rows, 3));
-		size_t condition =
-			link_index(walk->conditions, walk->condition_link_count, db_int(rows, 1));
+		size_t condition = condition_index(walk, db_int(rows, 1));
 
 		if (condition == SIZE_MAX)
 			continue;
@@ -180,15 +186,28 @@ struct gather {
 	const struct boot_run *run;
 	double sum;
 	int64_t count;
+	size_t next_link; /* where the next metric most likely is */
 };
 
-static void keep_value(struct walk *walk, size_t boot, const struct gather *gather)
+/* Metrics come in the order of their ids, as the links are. */
+static size_t metric_column(const struct walk *walk, struct gather *gather)
+{
+	if (gather->next_link >= walk->metric_count ||
+		walk->metrics[gather->next_link].id != gather->metric_id)
+		gather->next_link =
+			link_place(walk->metrics, walk->metric_count, gather->metric_id);
+	if (gather->next_link == SIZE_MAX)
+		return SIZE_MAX;
+	return walk->metrics[gather->next_link++].index;
+}
+
+static void keep_value(struct walk *walk, size_t boot, struct gather *gather)
 {
 	size_t column;
 
 	if (!gather->count)
 		return;
-	column = link_index(walk->metrics, walk->metric_count, gather->metric_id);
+	column = metric_column(walk, gather);
 	if (column == SIZE_MAX)
 		return;
 	GROW(walk->entries, walk->entry_count, walk->entry_capacity);
@@ -197,6 +216,7 @@ static void keep_value(struct walk *walk, size_t boot, const struct gather *gath
 		.boot = (uint32_t)boot,
 		.column = (uint32_t)column,
 		.position = gather->run->position,
+		.dropped = gather->run->dropped,
 	};
 }
 
@@ -217,12 +237,11 @@ static int load_samples(struct walk *walk, size_t boot, struct boot_runs *runs, 
 		int64_t run_id = db_int(rows, 0), metric_id = db_int(rows, 2);
 		const struct boot_run *run = find_run(runs, &hint, run_id);
 
-		if (!run || run->reading != db_int(rows, 1) ||
-			(run->dropped && !walk->keep_dropped))
+		if (!run || run->reading != db_int(rows, 1))
 			continue;
 		if (gather.run_id != run_id || gather.metric_id != metric_id) {
 			keep_value(walk, boot, &gather);
-			gather = (struct gather){run_id, metric_id, run, 0, 0};
+			gather = (struct gather){run_id, metric_id, run, 0, 0, gather.next_link};
 		}
 		gather.sum += db_double(rows, 3);
 		gather.count++;
@@ -249,19 +268,25 @@ static int load_boot(struct walk *walk, size_t boot, struct boot_runs *runs, str
 
 /* Where each (column, boot) begins among the sorted values: a counting sort, because a million
  * entries are already in order of boot. */
-static double *sort_values(const struct walk *walk, size_t *starts)
+static double *sort_values(const struct walk *walk, bool keep_dropped, size_t *starts)
 {
 	size_t cells = walk->column_count * walk->boot_count;
 	double *values = xcalloc(walk->entry_count + 1, sizeof(*values));
 
-	for (size_t i = 0; i < walk->entry_count; i++)
-		starts[walk->entries[i].column * walk->boot_count + walk->entries[i].boot + 1]++;
+	for (size_t i = 0; i < walk->entry_count; i++) {
+		const struct walk_entry *entry = &walk->entries[i];
+
+		if (keep_dropped || !entry->dropped)
+			starts[entry->column * walk->boot_count + entry->boot + 1]++;
+	}
 	for (size_t i = 1; i <= cells; i++)
 		starts[i] += starts[i - 1];
 	for (size_t i = 0; i < walk->entry_count; i++) {
 		const struct walk_entry *entry = &walk->entries[i];
 
-		values[starts[entry->column * walk->boot_count + entry->boot]++] = entry->value;
+		if (keep_dropped || !entry->dropped)
+			values[starts[entry->column * walk->boot_count + entry->boot]++] =
+				entry->value;
 	}
 	/* Each start has moved to its end, which is where the next one begins. */
 	memmove(starts + 1, starts, cells * sizeof(*starts));
@@ -318,8 +343,8 @@ static void fill_cell(const struct walk *walk, size_t column, size_t boot, struc
 	};
 }
 
-static int tell_cells(struct walk *walk, const double *values, const size_t *starts, double *logs,
-	store_cell_fn *fn, void *arg)
+static int tell_cells(const struct walk *walk, const double *values, const size_t *starts,
+	double *logs, store_cell_fn *fn, void *arg)
 {
 	int ret = 0;
 
@@ -348,12 +373,9 @@ static int compare_entries(const void *a, const void *b)
 	return (x->position > y->position) - (x->position < y->position);
 }
 
-int walk_run(struct walk *walk, store_cell_fn *fn, void *arg, struct err *err)
+int walk_read(struct walk *walk, struct err *err)
 {
-	size_t cells = walk->column_count * walk->boot_count;
 	struct boot_runs runs = {0};
-	double *values, *logs;
-	size_t *starts;
 	int ret = 0;
 
 	walk->counts = xcalloc(walk->boot_count * walk->condition_count + 1, sizeof(*walk->counts));
@@ -369,10 +391,17 @@ int walk_run(struct walk *walk, store_cell_fn *fn, void *arg, struct err *err)
 		qsort(walk->entries, walk->entry_count, sizeof(*walk->entries), compare_entries);
 		break;
 	}
-	starts = xcalloc(cells + 2, sizeof(*starts));
-	values = sort_values(walk, starts);
-	logs = xcalloc(walk->entry_count + 1, sizeof(*logs));
-	ret = tell_cells(walk, values, starts, logs, fn, arg);
+	return 0;
+}
+
+int walk_tell(const struct walk *walk, bool keep_dropped, store_cell_fn *fn, void *arg)
+{
+	size_t cells = walk->column_count * walk->boot_count;
+	size_t *starts = xcalloc(cells + 2, sizeof(*starts));
+	double *values = sort_values(walk, keep_dropped, starts);
+	double *logs = xcalloc(walk->entry_count + 1, sizeof(*logs));
+	int ret = tell_cells(walk, values, starts, logs, fn, arg);
+
 	free(logs);
 	free(values);
 	free(starts);

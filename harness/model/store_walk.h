@@ -40,13 +40,13 @@ struct walk_entry {
 	double value;
 	uint32_t boot, column;
 	int32_t position; /* of the run in its boot */
+	bool dropped;	  /* its run is left out by policy */
 };
 
 struct walk {
 	struct store *store;
 	int64_t experiment_id; /* whose policies hold */
 	int64_t machine_id;
-	bool keep_dropped;
 	struct walk_boot *boots;
 	size_t boot_count, boot_capacity;
 	struct walk_column *columns;
@@ -66,7 +66,10 @@ void walk_release(struct walk *walk);
 KB_MUST_CHECK int walk_load_columns(struct walk *walk, struct err *err);
 /* Sorts the links; to be called when all of them are there. */
 void walk_sort_links(struct walk *walk);
-/* Reads all boots' runs and samples, then tells the cells. */
-KB_MUST_CHECK int walk_run(struct walk *walk, store_cell_fn *fn, void *arg, struct err *err);
+/* Reads all boots' runs and samples. */
+KB_MUST_CHECK int walk_read(struct walk *walk, struct err *err);
+/* Tells the cells of what was read; with keep_dropped those runs count that policy leaves out. */
+KB_MUST_CHECK int walk_tell(
+	const struct walk *walk, bool keep_dropped, store_cell_fn *fn, void *arg);
 
 #endif

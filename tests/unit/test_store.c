@@ -356,7 +356,7 @@ static void policies_decide_which_runs_count(void **state)
 	struct lab *lab = *state;
 	const struct store_flag drop = {"clock-step", "by 3 s"}, keep = {"steal", "4 %"};
 	int64_t id = create(lab, "first", KIND_EXPERIMENT), attempt;
-	struct seen seen = {0}, kept = {0};
+	struct seen seen = {0}, again = {0}, kept = {0};
 	struct store_view view;
 	struct store_run *runs;
 	size_t count;
@@ -375,10 +375,16 @@ static void policies_decide_which_runs_count(void **state)
 	assert_int_equal(seen.cells[0].runs, 1);
 	assert_int_equal(seen.cells[0].dropped, 1);
 	assert_int_equal(seen.cells[0].flagged, 1);
+	assert_int_equal(seen.cells[0].failed, 0);
 	OK(lab, store_each_boot_cell(lab->store, id,
-			&(struct store_cell_options){.unfinished = true, .keep_dropped = true}, see,
-			&kept, &lab->err));
+			&(struct store_cell_options){
+				.unfinished = true, .kept = see, .kept_arg = &kept},
+			see, &again, &lab->err));
+	assert_int_equal(again.count, METRICS);
+	assert_int_equal(again.cells[0].runs, 1);
+	assert_int_equal(kept.count, METRICS);
 	assert_int_equal(kept.cells[0].runs, 2);
+	assert_int_equal(kept.cells[0].dropped, 1);
 }
 
 static void nothing_is_stored_twice(void **state)
