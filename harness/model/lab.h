@@ -24,8 +24,7 @@ struct lab {
 /* The lab that a path (a config, or a folder) belongs to: the nearest folder from it upwards that
  * has a folder configs/. ERR_NOT_FOUND when there is none, with what to do. path NULL: the current
  * folder. All text is the arena's, absolute. */
-KB_MUST_CHECK int lab_find(
-	struct arena *arena, const char *path, struct lab *out, struct err *err);
+KB_MUST_CHECK int lab_find(struct arena *arena, const char *path, struct lab *out, struct err *err);
 
 /* The share folder; NULL when it cannot be found. The arena's. */
 const char *lab_share(struct arena *arena);
