@@ -12,6 +12,7 @@ const struct validity_reason validity_reasons[] = {
 	{"busy-before", FLAG_KEEP, "something else used CPU time before the start"},
 	{"busy", FLAG_KEEP, "something else used CPU time while it ran"},
 	{"clock-step", FLAG_DROP, "the wall clock was set while it ran"},
+	{"clock-rate", FLAG_DROP, "the machine's clock runs at another speed than ours"},
 	{"swapping", FLAG_KEEP, "pages went to or came from swap"},
 	{"governor", FLAG_DROP, "the CPU frequency governor changed"},
 	{"cpus-changed", FLAG_DROP, "the number of online CPUs changed"},

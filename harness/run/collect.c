@@ -152,6 +152,7 @@ static void find_flags(struct storing *storing, struct live *live)
 		.duration_ns = storing->condition->spec->duration_ns,
 		.tolerance_pct = storing->condition->suite->tolerance_pct,
 		.cpus = storing->condition->cpus,
+		.clock_here_ns = storing->outcome->received_ns,
 	};
 	struct store_flag *flags;
 

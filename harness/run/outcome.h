@@ -19,6 +19,7 @@ struct outcome {
 	json_t *result;
 	const char *reason; /* exit, signal, timeout, output-limit, cancelled, not-started, lost */
 	char detail[400];
+	int64_t received_ns; /* our monotonic clock; 0 when it was collected later */
 	int64_t started_ns, ended_ns, wall_ns, exit_code, signal;
 	int64_t user_ns, system_ns, max_rss_bytes, voluntary_switches, involuntary_switches;
 };

@@ -42,6 +42,7 @@ static int call_agent(struct rig *rig, struct live *live, const struct store_run
 		.timeout_ns = runspec_deadline_ns(rig, run),
 		.max_bytes = runspec_reply_bytes(rig, run)};
 	struct err why = ERR_INIT;
+	int64_t received_ns;
 	int ret;
 
 	strv_add_many(&arguments, "run", "--spec-on-stdin", place, NULL);
@@ -50,14 +51,16 @@ static int call_agent(struct rig *rig, struct live *live, const struct store_run
 	call.arguments = strv_argv(&arguments);
 	fault_point("run");
 	ret = remote_call(&rig->remote, &call, &answer, &why);
+	received_ns = clock_now_ns();
 	fault_point("ran");
 	if (!ret && answer.end != REMOTE_OK)
 		str_add(refused, str_text(&answer.reason));
 	else if (!ret)
 		ret = outcome_parse(&answer.out, outcome, &why);
-	if (!ret)
+	if (!ret) {
+		outcome->received_ns = received_ns;
 		*end = COLLECTED;
-	else if (ret == ERR_INTERRUPTED)
+	} else if (ret == ERR_INTERRUPTED)
 		ret = err_set(err, ret, "%s", why.text);
 	else
 		ret = collect_reply(rig, live, run, outcome, end, err);

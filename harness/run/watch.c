@@ -23,6 +23,8 @@ static const struct {
 	double step_s;	   /* between the wall clock and the monotonic clock */
 	double step_share; /* of the wall time: clocks are slewed by 0.05 % at most */
 	double swap_pages;
+	double rate_s;	   /* between our clock and the machine's, over all of a boot so far */
+	double rate_share; /* of that time */
 } limits = {
 	.busy_before_cpus = 0.5,
 	.busy_before_s = 0.03,
@@ -34,6 +36,8 @@ static const struct {
 	.step_s = 0.02,
 	.step_share = 0.001,
 	.swap_pages = 16,
+	.rate_s = 1,
+	.rate_share = 0.02,
 };
 
 enum { MAX_FLAGS = 32 };
@@ -171,6 +175,27 @@ static void watch_clock(struct watch *watch)
 		flag(watch, "clock-step", "by %.3f s", step);
 }
 
+/* A kernel that took the speed of its clock wrong at boot measures everything wrong: its clock is
+ * held against ours, from the first result of the boot on. */
+static void watch_clock_rate(struct watch *watch)
+{
+	struct watch_boot *boot = watch->boot;
+	int64_t here_ns = watch->run->clock_here_ns;
+	int64_t there_ns = json_get_int(watch->after, "monotonic_ns", 0);
+	double here, there;
+
+	if (!here_ns || !there_ns)
+		return;
+	if (!boot->clock_here_ns) {
+		boot->clock_here_ns = here_ns;
+		boot->clock_there_ns = there_ns;
+	}
+	here = (double)(here_ns - boot->clock_here_ns) / (double)NS_PER_S;
+	there = (double)(there_ns - boot->clock_there_ns) / (double)NS_PER_S;
+	if (fabs(there - here) > limits.rate_s + limits.rate_share * here)
+		flag(watch, "clock-rate", "%.2f s there in %.2f s here", there, here);
+}
+
 static void watch_memory(struct watch *watch)
 {
 	double in = difference(watch, "swap_in"), out = difference(watch, "swap_out");
@@ -229,6 +254,7 @@ void watch_flags(const json_t *result, const struct watch_run *run, struct watch
 		watch_heat(&watch);
 		watch_cpu_use(&watch);
 		watch_clock(&watch);
+		watch_clock_rate(&watch);
 		watch_memory(&watch);
 		watch_text(&watch, "governors", "governor", boot->governors);
 		watch_text(&watch, "cpus_online", "cpus-changed", boot->cpus_online);

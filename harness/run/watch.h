@@ -19,17 +19,20 @@ struct watch_boot {
 	char governors[128];
 	char cpus_online[128];
 	int64_t taint; /* -1: not known */
+	/* monotonic clocks, ours and the machine's, when the first result came; 0: not yet */
+	int64_t clock_here_ns, clock_there_ns;
 };
 
-#define WATCH_BOOT_INIT    \
-	{                  \
-		"", "", -1 \
+#define WATCH_BOOT_INIT          \
+	{                        \
+		"", "", -1, 0, 0 \
 	}
 
 struct watch_run {
 	int64_t duration_ns;  /* asked for; 0: fixed work */
 	double tolerance_pct; /* of the wall time against it; 0: none */
 	int64_t cpus;
+	int64_t clock_here_ns; /* our monotonic clock when the result came; 0: it came late */
 };
 
 /* Appends the flags of a run; details live in the arena. boot is filled in by the first run. A
