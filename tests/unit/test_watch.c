@@ -26,7 +26,7 @@ static const char quiet[] =
 	"  \"swap_out\": 0},"
 	" \"kmsg\": {\"warnings\": 0, \"warning_lines\": []}}";
 
-static const struct watch_run two_seconds = {2000000000, 10, 4};
+static const struct watch_run two_seconds = {2000000000, 10, 4, 0};
 
 static json_t *result_with(const char *change)
 {
@@ -134,7 +134,7 @@ static void what_is_not_known_is_no_sign(void **state KB_UNUSED)
 
 static void fixed_work_has_no_length(void **state KB_UNUSED)
 {
-	struct watch_run fixed = {0, 0, 4};
+	struct watch_run fixed = {0, 0, 4, 0};
 	struct watch_boot boot = WATCH_BOOT_INIT;
 	struct arena arena = ARENA_INIT;
 
