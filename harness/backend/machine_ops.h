@@ -64,6 +64,11 @@ struct machine {
 extern const struct machine_ops machine_qemu, machine_ssh, machine_local;
 extern const struct boot_ops boot_kexec, boot_direct, boot_none;
 
+/* The folder of this user for sockets and the files of guests: /tmp/kbracket-UID, since the path of
+ * a socket may have 107 bytes only. Nobody else can write to it. What killed kbrackets have left in
+ * it (NAME-PID-...) is removed. *out is the caller's to free. */
+KB_MUST_CHECK int machine_private_folder(char **out, struct err *err);
+
 /* Runs a command there that must end with 0; its last words are in the error. */
 KB_MUST_CHECK int machine_check(
 	struct machine *machine, const struct proc_spec *spec, struct err *err);

@@ -2,7 +2,6 @@
 #include "base/base.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -62,39 +61,18 @@ static void end_guest(struct qemu *qemu)
 	qemu->run = NULL;
 }
 
-/* Folders of guests whose kbracket was killed: "guest-PID-...". */
-static void remove_stale_folders(const char *parent)
-{
-	struct strv names = STRV_INIT;
-	struct err ignored;
-
-	if (file_list(parent, &names, &ignored) != 0)
-		return;
-	for (size_t i = 0; i < names.count; i++) {
-		long pid = str_starts(names.items[i], "guest-")
-				   ? strtol(names.items[i] + 6, NULL, 10)
-				   : 0;
-		char *path = path_join(parent, names.items[i]);
-
-		if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH)
-			(void)!file_remove_tree(path, &ignored);
-		free(path);
-	}
-	strv_release(&names);
-}
-
-/* Under /tmp, since the path of a socket may have 107 bytes only. */
 static int make_folder(struct qemu *qemu, struct err *err)
 {
-	char *parent = xasprintf("/tmp/kbracket-%ld", (long)getuid());
-	int ret = file_mkdirs(parent, 0700, err);
+	char *parent;
+	int ret = machine_private_folder(&parent, err);
 
-	if (ret == 0) {
-		remove_stale_folders(parent);
-		qemu->dir = xasprintf("%s/guest-%ld-XXXXXX", parent, (long)getpid());
-		if (!mkdtemp(qemu->dir))
-			ret = err_errno(
-				err, ERR_INFRA, errno, "cannot make a folder in %s", parent);
+	if (ret)
+		return ret;
+	qemu->dir = xasprintf("%s/guest-%ld-XXXXXX", parent, (long)getpid());
+	if (!mkdtemp(qemu->dir)) {
+		ret = err_errno(err, ERR_INFRA, errno, "cannot make a folder in %s", parent);
+		free(qemu->dir);
+		qemu->dir = NULL;
 	}
 	free(parent);
 	return ret;

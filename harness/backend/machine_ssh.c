@@ -16,11 +16,15 @@
 
 static int ssh_machine_open(struct machine *machine, struct err *err)
 {
-	char *socket_dir = xasprintf("/tmp/kbracket-%ld", (long)getuid());
-	struct ssh_spec spec = {.destination = machine->spec->ssh, .socket_dir = socket_dir};
+	struct ssh_spec spec = {.destination = machine->spec->ssh};
+	char *socket_dir;
 	struct ssh *ssh;
-	int ret = ssh_open(&spec, &ssh, err);
+	int ret = machine_private_folder(&socket_dir, err);
 
+	if (ret)
+		return ret;
+	spec.socket_dir = socket_dir;
+	ret = ssh_open(&spec, &ssh, err);
 	if (ret == 0)
 		machine->state = ssh;
 	free(socket_dir);

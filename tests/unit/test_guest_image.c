@@ -6,6 +6,8 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -313,6 +315,33 @@ static void the_image_is_made_once_and_again_when_a_program_changes(void **state
 	guest_image_release(&three);
 }
 
+/* As on a full disk, but writes fail at a size. */
+static void an_image_that_cannot_be_written_leaves_nothing(void **state KB_UNUSED)
+{
+	const struct machine_env env = {in_scratch("cache"), "/bin/true", NULL, 0};
+	struct rlimit before, small;
+	struct guest_image image = {0};
+	struct strv names = STRV_INIT;
+	struct err err = ERR_INIT;
+	int ret;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	small = (struct rlimit){1 << 20, before.rlim_max};
+	(void)signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	ret = guest_image_make(&env, &image, &err);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	(void)signal(SIGXFSZ, SIG_DFL);
+	if (ret == ERR_USAGE)
+		skip();
+	assert_int_equal(ret, ERR_INFRA);
+	assert_non_null(strstr(err.text, "File too large"));
+	assert_int_equal(file_list(in_scratch("cache/guest"), &names, NULL), 0);
+	for (size_t i = 0; i < names.count; i++)
+		assert_null(strstr(names.items[i], ".cpio"));
+	strv_release(&names);
+}
+
 static void missing_programs_are_named(void **state KB_UNUSED)
 {
 	const struct machine_env env = {in_scratch("cache"), "/bin/true", NULL, 0};
@@ -429,6 +458,7 @@ int main(void)
 		TEST(modules_come_unpacked_in_the_order_of_loading),
 		TEST(damaged_modules_are_told),
 		TEST(the_image_is_made_once_and_again_when_a_program_changes),
+		TEST(an_image_that_cannot_be_written_leaves_nothing),
 		TEST(missing_programs_are_named),
 		TEST(old_images_go_after_two_weeks),
 		TEST(files_lie_on_the_disk_in_whole_blocks),
