@@ -81,14 +81,7 @@ static int prepare(struct kbuild *kb, struct gitrepo *repo, struct err *err)
 
 static bool has_modules(const struct kbuild *kb)
 {
-	char *config = path_join(kb->out, ".config");
-	struct str text = STR_INIT;
-	bool has = file_read(config, 4 << 20, &text, NULL) == 0 &&
-		   strstr(str_text(&text), "\nCONFIG_MODULES=y\n");
-
-	str_release(&text);
-	free(config);
-	return has;
+	return kbuild_config_has(kb, "CONFIG_MODULES=y");
 }
 
 static int make_kernel(struct kbuild *kb, struct err *err)

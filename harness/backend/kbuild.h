@@ -58,6 +58,11 @@ KB_MUST_CHECK int kbuild_read_recipe(struct kbuild *kb, struct gitrepo **repo, s
  * Fills in config_sha256 and key. */
 KB_MUST_CHECK int kbuild_configure(struct kbuild *kb, struct err *err);
 
+/* Looks after what a build would otherwise draw at random: gives module signatures one key for the
+ * whole cache (and configures again when that changes something), and warns of structures laid out
+ * at random, whose seed stays with the output folder. */
+KB_MUST_CHECK int kbuild_fix_random(struct kbuild *kb, struct err *err);
+
 /* Runs make in the sandbox with the usual variables, then the words up to the final NULL. Output
  * goes to the log; lines such as "  CC  kernel/fork.o" to the progress. ERR_INFRA names the log and
  * the first error in it. */
@@ -67,5 +72,11 @@ KB_MUST_CHECK __attribute__((sentinel)) int kbuild_make(struct kbuild *kb, struc
  * ERR_USAGE names symbols and places. */
 KB_MUST_CHECK int kbuild_check_fragments(
 	const char *const *fragments, const char *config, struct err *err);
+
+/* True when the resolved .config has exactly this line. */
+bool kbuild_config_has(const struct kbuild *kb, const char *line);
+
+/* Puts text behind out/.config and makes it a whole configuration again. */
+KB_MUST_CHECK int kbuild_append_config(struct kbuild *kb, const char *text, struct err *err);
 
 #endif

@@ -196,6 +196,32 @@ static int append_to(const struct kbuild *kb, const char *base, const struct str
 	return ret;
 }
 
+int kbuild_append_config(struct kbuild *kb, const char *text, struct err *err)
+{
+	struct str lines = STR_INIT;
+	int ret;
+
+	str_add(&lines, text);
+	ret = append_to(kb, NULL, &lines, err);
+	str_release(&lines);
+	return ret ? ret : kbuild_make(kb, err, "olddefconfig", NULL);
+}
+
+bool kbuild_config_has(const struct kbuild *kb, const char *line)
+{
+	char *config = path_join(kb->out, ".config");
+	struct str text = STR_INIT;
+	bool has = false;
+	char *at, *next;
+
+	at = file_read(config, MAX_CONFIG_BYTES, &text, NULL) == 0 ? text.text : NULL;
+	while (!has && (next = strsep(&at, "\n")))
+		has = !strcmp(next, line);
+	str_release(&text);
+	free(config);
+	return has;
+}
+
 /* allnoconfig and its kin read the fragments themselves: what no fragment names then really is off
  * (or on), also where it only becomes visible through a fragment. */
 static int configure_all(struct kbuild *kb, const struct str *fragments, struct err *err)
@@ -254,6 +280,8 @@ int kbuild_configure(struct kbuild *kb, struct err *err)
 	ret = join_fragments(kb, &fragments, err);
 	if (ret == 0)
 		ret = configure(kb, &fragments, err);
+	if (ret == 0)
+		ret = kbuild_fix_random(kb, err);
 	if (ret == 0)
 		ret = kbuild_check_fragments(kb->variant->config.fragments, config, err);
 	if (ret == 0)

@@ -31,8 +31,9 @@ static const char makefile[] =
 	"\t@grep -v CONFIG_NOT_HERE $(KCONFIG_ALLCONFIG) >$(O)/.config\n"
 	"defconfig:\n"
 	"\t@echo CONFIG_DEFAULT=y >$(O)/.config\n"
-	"olddefconfig:\n"
-	"\t@grep -v CONFIG_NOT_HERE $(O)/.config >$(O)/tmp && mv $(O)/tmp $(O)/.config\n"
+	"olddefconfig:\n" /* of two lines for a symbol, the later one counts */
+	"\t@grep -v CONFIG_NOT_HERE $(O)/.config | tac | awk -F= '!seen[$$1]++' | tac >$(O)/tmp &&"
+	" mv $(O)/tmp $(O)/.config\n"
 	"bzImage:\n"
 	"\t@echo made >>$(O)/builds\n"
 	"\t@echo '  CC      init/main.o'\n"
@@ -265,6 +266,33 @@ static void modules_are_kept_and_packed(void **state KB_UNUSED)
 	arena_release(&arena);
 }
 
+/* The kernel's build would draw a new key in every new output folder. */
+static void module_signatures_have_one_key(void **state KB_UNUSED)
+{
+	struct variant v = variant("v", "base", none);
+	struct arena arena = ARENA_INIT;
+	struct str first = STR_INIT, second = STR_INIT, config = STR_INIT;
+	struct build made;
+
+	put(at("whole.config"), "CONFIG_MODULE_SIG=y\n"
+				"CONFIG_MODULE_SIG_KEY=\"certs/signing_key.pem\"\n");
+	v.config.base = at("whole.config");
+	make_ok(&v, &arena, &made);
+	assert_int_equal(file_read(made.config, 65536, &config, NULL), 0);
+	assert_non_null(strstr(str_text(&config), "/module-key.pem\"\n"));
+	assert_int_equal(file_read(at("cache/ccache/module-key.pem"), 65536, &first, NULL), 0);
+	assert_non_null(strstr(str_text(&first), "PRIVATE KEY"));
+	assert_int_equal(file_remove_tree(at("cache/work"), NULL), 0);
+	v.ref = "changed";
+	make_ok(&v, &arena, &made);
+	assert_int_equal(file_read(at("cache/ccache/module-key.pem"), 65536, &second, NULL), 0);
+	assert_string_equal(str_text(&first), str_text(&second));
+	str_release(&first);
+	str_release(&second);
+	str_release(&config);
+	arena_release(&arena);
+}
+
 static void lost_fragments_are_told(void **state KB_UNUSED)
 {
 	const char *const lost[] = {at("one.config"), at("lost.config"), NULL};
@@ -408,6 +436,7 @@ int main(void)
 		TEST(equal_trees_are_one_build),
 		TEST(equal_configs_are_one_build),
 		TEST(modules_are_kept_and_packed),
+		TEST(module_signatures_have_one_key),
 		TEST(lost_fragments_are_told),
 		TEST(failed_builds_name_the_error),
 		TEST(recipes_that_cannot_work_are_refused),
