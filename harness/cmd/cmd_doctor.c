@@ -50,7 +50,7 @@ static int host_facts(struct cmd *cmd, json_t **facts, struct err *err)
 	return ret;
 }
 
-/* Starts the machine if it is a guest, asks the agent there, and ends it again. */
+/* Makes contact as an experiment would, and asks the agent there. */
 static int machine_facts(
 	struct cmd *cmd, const struct machine_spec *spec, json_t **facts, struct err *err)
 {
@@ -147,6 +147,23 @@ static int tell(
 	return status;
 }
 
+/* A guest is there only while an experiment runs it: what it needs of this host is told. */
+static int tell_guest(
+	struct cmd *cmd, const struct machine_spec *spec, struct doctor_findings *findings)
+{
+	json_t *facts = json_object();
+	int status;
+
+	doctor_guest(findings, spec->qemu.program);
+	json_put_int(facts, "cpus_online", spec->qemu.cpus);
+	json_put_int(facts, "llc_domains", spec->qemu.llcs);
+	json_put_int(facts, "memory_bytes", spec->qemu.memory_bytes);
+	json_put_bool(facts, "virtual", true);
+	status = tell(cmd, findings, facts, spec->name);
+	json_decref(facts);
+	return status;
+}
+
 static int examine_machine(
 	struct cmd *cmd, const char *name, struct doctor_findings *findings, struct err *err)
 {
@@ -154,6 +171,8 @@ static int examine_machine(
 	json_t *facts = NULL;
 	int ret = places_machine(cmd->arena, name, &spec, err);
 
+	if (!ret && spec.kind == MACHINE_QEMU)
+		return tell_guest(cmd, &spec, findings);
 	if (!ret)
 		ret = machine_facts(cmd, &spec, &facts, err);
 	if (!ret)

@@ -69,6 +69,20 @@ static void find_kvm(struct doctor_findings *findings)
 				  "in them say little about hardware");
 }
 
+void doctor_guest(struct doctor_findings *findings, const char *qemu)
+{
+	char *path = proc_find_program(qemu);
+
+	doctor_add(findings, path ? DOCTOR_OK : DOCTOR_MISSING, qemu,
+		path ? path : "not found; it runs the guest");
+	free(path);
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
+		if (str_starts(programs[i].use, "guests: ") ||
+			strcmp(programs[i].program, "ssh") == 0)
+			find_program(findings, i);
+	find_kvm(findings);
+}
+
 void doctor_programs(struct doctor_findings *findings)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)

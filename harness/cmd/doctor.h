@@ -32,6 +32,8 @@ void doctor_release(struct doctor_findings *findings);
 
 /* Programs and libraries of this host: what is missing and what it would be for. */
 void doctor_programs(struct doctor_findings *findings);
+/* What a guest needs of this host; qemu: the emulator that its file names. */
+void doctor_guest(struct doctor_findings *findings, const char *qemu);
 /* What makes a machine noisy, by the facts that the agent tells of it. */
 void doctor_facts(struct doctor_findings *findings, const json_t *facts);
 

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "cmd/places.h"
+#include "cmd/study.h"
 #include "model/lab.h"
 
 /* A file beside this program; its bare name when that cannot be found out. */
@@ -54,10 +55,9 @@ const char *places_results(struct arena *arena)
 int places_machine(struct arena *arena, const char *name, struct machine_spec *out, struct err *err)
 {
 	struct diag diag = DIAG_INIT;
-	struct str text = STR_INIT;
 	struct lab lab;
 	const char *path = name;
-	int ret = 0;
+	int ret;
 
 	if (!strchr(name, '/') && !str_ends(name, ".yaml")) {
 		ret = lab_find(arena, NULL, &lab, err);
@@ -65,11 +65,10 @@ int places_machine(struct arena *arena, const char *name, struct machine_spec *o
 			return ret;
 		path = arena_printf(arena, "%s/configs/machines/%s.yaml", lab.root, name);
 	}
-	if (machine_read(arena, path, out, &diag)) {
-		diag_write(&diag, &text);
-		ret = err_set(err, ERR_USAGE, "%s", str_text(&text));
-	}
+	if (!file_exists(path))
+		return err_set(err, ERR_NOT_FOUND, "there is no machine '%s' (%s)", name, path);
+	if (machine_read(arena, path, out, &diag))
+		return study_tell_mistakes(&diag, err);
 	diag_release(&diag);
-	str_release(&text);
-	return ret;
+	return 0;
 }

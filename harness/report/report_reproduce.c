@@ -13,6 +13,7 @@ void form_machine(struct str *out, const struct store_machine *machine)
 	struct err err = ERR_INIT;
 	json_t *facts = NULL;
 	int64_t sockets, cores, threads, llcs, memory;
+	struct str text = STR_INIT;
 	const char *model;
 
 	if (!*machine->facts ||
@@ -24,19 +25,21 @@ void form_machine(struct str *out, const struct store_machine *machine)
 	threads = json_get_int(facts, "cpus_online", 0);
 	llcs = json_get_int(facts, "llc_domains", 0);
 	memory = json_get_int(facts, "memory_bytes", 0);
-	str_add(out, *model ? model : "CPU not known");
+	str_add(&text, model);
 	if (sockets > 1)
-		str_addf(out, ", %lld sockets", (long long)sockets);
+		str_addf(&text, ", %lld sockets", (long long)sockets);
 	if (cores > 0 && threads > 0)
-		str_addf(out, ", %lldc/%lldt", (long long)cores, (long long)threads);
+		str_addf(&text, ", %lldc/%lldt", (long long)cores, (long long)threads);
 	else if (threads > 0)
-		str_addf(out, ", %lld CPUs", (long long)threads);
+		str_addf(&text, ", %lld CPUs", (long long)threads);
 	if (llcs > 0)
-		str_addf(out, ", %lld LLC", (long long)llcs);
+		str_addf(&text, ", %lld LLC", (long long)llcs);
 	if (memory > 0) {
-		str_add(out, ", ");
-		num_add_bytes(out, memory);
+		str_add(&text, ", ");
+		num_add_bytes(&text, memory);
 	}
+	str_add(out, str_text(&text) + (*model ? 0 : strspn(str_text(&text), ", ")));
+	str_release(&text);
 	json_decref(facts);
 }
 
