@@ -33,41 +33,89 @@ static size_t pick_streams(
 	return count;
 }
 
-static int check_fail_if(
-	const struct suite *suite, const struct program_output *output, struct err *err)
+/* Quotes the match and the rest of its line. */
+static int failed_as_said(
+	const struct stream *stream, const struct regex_span *match, struct err *err)
+{
+	const char *text = stream->bytes + match->start;
+	const char *end = memchr(stream->bytes + match->end, '\n', stream->len - match->end);
+	size_t len = end ? (size_t)(end - text) : stream->len - match->start;
+	struct str safe = STR_INIT;
+	int ret;
+
+	str_add_safe(&safe, text, len > 200 ? 200 : len);
+	ret = err_set(err, ERR_INVALID, "the program says \"%s\"", str_text(&safe));
+	str_release(&safe);
+	return ret;
+}
+
+/* Looks for one pattern that must not be there. */
+static int check_absent(const char *pattern, const struct program_output *output, struct err *err)
 {
 	struct stream streams[2];
 	size_t count = pick_streams(output, STREAM_BOTH, streams);
+	struct regex *regex;
+	int ret = regex_compile(pattern, &regex, err);
 
-	for (const char *const *pattern = suite->fail_if; pattern && *pattern; pattern++) {
-		struct regex *regex;
-		int ret = regex_compile(*pattern, &regex, err);
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < count && ret == 0; i++) {
+		struct regex_span span;
+		size_t offset = 0;
 
-		for (size_t i = 0; i < count && ret == 0; i++) {
-			struct regex_span span;
-			size_t offset = 0;
-
-			ret = regex_next(
-				regex, streams[i].bytes, streams[i].len, &offset, &span, 1, err);
-			if (ret == 1) {
-				struct str text = STR_INIT;
-				size_t len = span.end - span.start;
-
-				str_add_safe(&text, streams[i].bytes + span.start,
-					len > 200 ? 200 : len);
-				ret = err_set(err, ERR_INVALID, "the program says \"%s\"",
-					str_text(&text));
-				str_release(&text);
-			}
-		}
-		regex_free(regex);
-		if (ret)
-			return ret;
+		ret = regex_next(regex, streams[i].bytes, streams[i].len, &offset, &span, 1, err);
+		if (ret == 1)
+			ret = failed_as_said(&streams[i], &span, err);
 	}
-	return 0;
+	regex_free(regex);
+	return ret;
 }
 
-/* Every match must say what was asked for, and there must be one. */
+static int check_fail_if(
+	const struct suite *suite, const struct program_output *output, struct err *err)
+{
+	int ret = 0;
+
+	for (const char *const *at = suite->fail_if; at && *at && ret == 0; at++)
+		ret = check_absent(*at, output, err);
+	return ret;
+}
+
+static int wrong_echo(const struct echo_check *echo, const char *said, size_t len,
+	const char *expect, struct err *err)
+{
+	struct str safe = STR_INIT;
+	int ret;
+
+	str_add_safe(&safe, said, len > 60 ? 60 : len);
+	ret = err_set(err, ERR_INVALID,
+		"the program says it ran with '%s' where %s was asked for (/%.200s/)",
+		str_text(&safe), expect, echo->pattern);
+	str_release(&safe);
+	return ret;
+}
+
+/* Every match in the stream must say what was asked for. */
+static int check_echo_in(const struct echo_check *echo, const struct regex *regex,
+	const struct stream *stream, const char *expect, size_t *matches, struct err *err)
+{
+	struct regex_span spans[2];
+	size_t offset = 0;
+	int ret;
+
+	while ((ret = regex_next(regex, stream->bytes, stream->len, &offset, spans, 2, err)) == 1) {
+		bool said = spans[1].start != SIZE_MAX;
+		const char *text = said ? stream->bytes + spans[1].start : "";
+		size_t len = said ? spans[1].end - spans[1].start : 0;
+
+		(*matches)++;
+		if (len != strlen(expect) || memcmp(text, expect, len) != 0)
+			return wrong_echo(echo, text, len, expect, err);
+	}
+	return ret;
+}
+
+/* There must be at least one match. */
 static int check_echo(const struct echo_check *echo, const char *expect,
 	const struct program_output *output, struct err *err)
 {
@@ -76,28 +124,13 @@ static int check_echo(const struct echo_check *echo, const char *expect,
 	struct regex *regex;
 	int ret = regex_compile(echo->pattern, &regex, err);
 
-	for (size_t i = 0; i < count && ret == 0; i++) {
-		struct regex_span spans[2];
-		size_t offset = 0;
-
-		while (ret == 0 && (ret = regex_next(regex, streams[i].bytes, streams[i].len,
-					    &offset, spans, 2, err)) == 1) {
-			size_t len = spans[1].start == SIZE_MAX ? 0 : spans[1].end - spans[1].start;
-
-			matches++;
-			ret = 0;
-			if (len != strlen(expect) ||
-				memcmp(streams[i].bytes + spans[1].start, expect, len) != 0)
-				ret = err_set(err, ERR_INVALID,
-					"the program says it ran with '%.*s' where %s was asked "
-					"for",
-					len > 60 ? 60 : (int)len,
-					len ? streams[i].bytes + spans[1].start : "", expect);
-		}
-	}
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < count && ret == 0; i++)
+		ret = check_echo_in(echo, regex, &streams[i], expect, &matches, err);
 	if (ret == 0 && !matches)
 		ret = err_set(err, ERR_INVALID,
-			"the program does not say that it ran with %s (/%s/)", expect,
+			"the program does not say that it ran with %s (/%.200s/)", expect,
 			echo->pattern);
 	regex_free(regex);
 	return ret;
@@ -192,6 +225,9 @@ static int read_metric(const struct suite *suite, size_t index, const struct pro
 			metric, streams[i].bytes, streams[i].len, &found, err);
 	if (ret == 0 && !found.count && !metric->optional)
 		ret = err_set(err, ERR_INVALID, "not in the output");
+	/* All parts of a sum must be measurements, else it hides the one that is none. */
+	if (ret == 0 && metric->which == WHICH_SUM)
+		ret = check_values(metric, &found, err);
 	if (ret == 0 && found.count)
 		ret = choose(metric, &found, err);
 	if (ret == 0)

@@ -39,8 +39,10 @@ KB_MUST_CHECK int reader_read(const struct condition *condition,
 	const struct program_output *output, struct reading *out, struct err *err);
 void reading_release(struct reading *reading);
 
-/* A number as benchmarks print it: "1234", "1,234.5" is refused, "2.22 M", "1.5K", "37 usec" scaled
- * to the unit that the metric declares. ERR_INVALID when it is none. */
+/* A number as benchmarks print it, brought to the unit that the metric declares: "1234", "1e5",
+ * "2.22 M" and "1.5K" (1000-based), "1.5k ops/s", times in another unit of time ("37 usec" in ms).
+ * ERR_INVALID when it is none, and for what can be read in two ways: "1,234.5", "5 M" in a unit of
+ * time, "1.5K" in bytes. */
 KB_MUST_CHECK int reader_number(
 	const char *text, size_t len, const char *unit, double *out, struct err *err);
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include "base/csv.h"
 #include "base/mem.h"
 #include "base/strv.h"
 #include "backend/reader_ops.h"
 
 /*
  * The pattern is the name of a column in the header line, "iops", or "iops[phase=run]" for the rows
- * alone whose column "phase" reads "run". Commas, quotes doubled inside quotes (RFC 4180); a row
- * with another number of fields than the header is not data.
+ * alone whose column "phase" reads "run". A row with another number of fields than the header is
+ * not data.
  */
 struct csv_pattern {
 	char *column, *key, *wanted; /* key and wanted: NULL without a condition */
@@ -28,71 +29,66 @@ static struct csv_pattern split_pattern(const char *pattern)
 	};
 }
 
-/* Splits one line; the fields are appended. */
-static void split_line(const char *line, size_t len, struct strv *fields)
+/* The column's index; SIZE_MAX when there is none. */
+static int find_column(const struct strv *header, const char *name, size_t *out, struct err *err)
 {
-	struct str field = STR_INIT;
-	bool quoted = false;
+	size_t found = SIZE_MAX;
 
-	for (size_t i = 0; i <= len; i++) {
-		char c = i < len ? line[i] : ',';
-
-		if (quoted && c == '"' && i + 1 < len && line[i + 1] == '"') {
-			str_add_char(&field, '"');
-			i++;
-		} else if (c == '"') {
-			quoted = !quoted;
-		} else if (c == ',' && (!quoted || i == len)) {
-			strv_add(fields, str_text(&field));
-			str_reset(&field);
-		} else {
-			str_add_char(&field, c);
-		}
+	for (size_t i = 0; i < header->count; i++) {
+		if (strcmp(header->items[i], name) != 0)
+			continue;
+		if (found != SIZE_MAX)
+			return err_set(err, ERR_INVALID, "two columns are called %s", name);
+		found = i;
 	}
-	str_release(&field);
-}
-
-static size_t column_of(const struct strv *header, const char *name)
-{
-	for (size_t i = 0; name && i < header->count; i++)
-		if (strcmp(header->items[i], name) == 0)
-			return i;
-	return SIZE_MAX;
+	*out = found;
+	return 0;
 }
 
 static int read_row(const struct metric_spec *metric, const struct csv_pattern *pattern,
-	const struct strv *header, const struct strv *row, struct findings *out, struct err *err)
+	const struct strv *header, const struct csv *row, struct findings *out, struct err *err)
 {
-	size_t value = column_of(header, pattern->column), key = column_of(header, pattern->key);
+	size_t value = SIZE_MAX, key = SIZE_MAX;
+	int ret = find_column(header, pattern->column, &value, err);
 
-	if (value == SIZE_MAX || row->count != header->count)
+	if (ret == 0 && pattern->key)
+		ret = find_column(header, pattern->key, &key, err);
+	if (ret || value == SIZE_MAX || row->count != header->count)
+		return ret;
+	if (pattern->key && (key == SIZE_MAX || strcmp(row->fields[key], pattern->wanted) != 0))
 		return 0;
-	if (pattern->key && (key == SIZE_MAX || strcmp(row->items[key], pattern->wanted) != 0))
-		return 0;
-	return findings_add(metric, row->items[value], strlen(row->items[value]), out, err);
+	return findings_add(metric, row->fields[value], strlen(row->fields[value]), out, err);
+}
+
+static int read_rows(const struct metric_spec *metric, const struct csv_pattern *pattern,
+	struct csv *csv, struct findings *out, struct err *err)
+{
+	struct strv header = STRV_INIT;
+	struct err why = ERR_INIT;
+	int ret = csv_next(csv, &why);
+
+	for (size_t i = 0; ret == 1 && i < csv->count; i++)
+		strv_add(&header, csv->fields[i]);
+	if (ret == 1)
+		ret = 0;
+	while (ret == 0 && (ret = csv_next(csv, &why)) == 1)
+		ret = read_row(metric, pattern, &header, csv, out, err);
+	if (ret == ERR_USAGE)
+		ret = err_set(err, ERR_INVALID, "the output is not CSV: %.200s", why.text);
+	strv_release(&header);
+	return ret;
 }
 
 int reader_find_csv(const struct metric_spec *metric, const char *bytes, size_t len,
 	struct findings *out, struct err *err)
 {
 	struct csv_pattern pattern = split_pattern(metric->pattern);
-	struct strv header = STRV_INIT;
-	int ret = 0;
+	struct csv csv;
+	int ret;
 
-	for (size_t at = 0; at < len && ret == 0;) {
-		const char *end = memchr(bytes + at, '\n', len - at);
-		size_t line = end ? (size_t)(end - bytes) - at : len - at, used = line;
-		struct strv row = STRV_INIT;
-
-		if (used && bytes[at + used - 1] == '\r')
-			used--;
-		split_line(bytes + at, used, header.count ? &row : &header);
-		if (row.count)
-			ret = read_row(metric, &pattern, &header, &row, out, err);
-		strv_release(&row);
-		at += line + 1;
-	}
-	strv_release(&header);
+	csv_init(&csv, bytes, len);
+	ret = read_rows(metric, &pattern, &csv, out, err);
+	csv_release(&csv);
 	free(pattern.column);
 	free(pattern.key);
 	free(pattern.wanted);

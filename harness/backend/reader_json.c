@@ -104,10 +104,11 @@ int reader_find_json(const struct metric_spec *metric, const char *bytes, size_t
 	struct findings *out, struct err *err)
 {
 	json_t *value;
-	int ret = json_parse(bytes, len, JSON_MAX_BYTES, &value, err);
+	struct err why = ERR_INIT;
+	int ret = json_parse(bytes, len, JSON_MAX_BYTES, &value, &why);
 
 	if (ret)
-		return err_set(err, ERR_INVALID, "the output is not JSON: %.200s", err->text);
+		return err_set(err, ERR_INVALID, "the output is not JSON: %.200s", why.text);
 	ret = walk(metric, value, metric->pattern, out, err);
 	json_decref(value);
 	return ret;

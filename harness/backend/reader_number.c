@@ -11,12 +11,12 @@ struct factor {
 	double value;
 };
 
-static const struct factor prefixes[] = {{"", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9},
-	{"T", 1e12}, {"m", 1e-3}, {"u", 1e-6}, {"n", 1e-9}};
+static const struct factor prefixes[] = {
+	{"", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}};
 
-static const struct factor times[] = {{"ns", 1e-9}, {"nsec", 1e-9}, {"us", 1e-6}, {"usec", 1e-6},
-	{"ms", 1e-3}, {"msec", 1e-3}, {"s", 1}, {"sec", 1}, {"secs", 1}, {"second", 1},
-	{"seconds", 1}, {"min", 60}, {"h", 3600}};
+static const struct factor times_ns[] = {{"ns", 1}, {"nsec", 1}, {"us", 1e3}, {"usec", 1e3},
+	{"ms", 1e6}, {"msec", 1e6}, {"s", 1e9}, {"sec", 1e9}, {"secs", 1e9}, {"second", 1e9},
+	{"seconds", 1e9}, {"min", 60e9}, {"h", 3600e9}};
 
 static double find_factor(const struct factor *factors, size_t count, const char *name, size_t len)
 {
@@ -26,23 +26,34 @@ static double find_factor(const struct factor *factors, size_t count, const char
 	return 0;
 }
 
-/* By what a number with this suffix is multiplied to be in the unit; 0 when that is not known. */
-static double suffix_factor(const char *suffix, const char *unit)
+/* A division by a whole number gives the double nearest to what is meant, a multiplication by 1e-3
+ * may not. */
+static double convert(double value, double from, double to)
+{
+	return from >= to ? value * (from / to) : value / (to / from);
+}
+
+/* Brings a number with this suffix into the unit; false when it is not known how. */
+static bool scale_to_unit(double *value, const char *suffix, const char *unit)
 {
 	size_t len = strlen(suffix), unit_len = strlen(unit);
-	double from = find_factor(times, ARRAY_SIZE(times), suffix, len);
-	double to = find_factor(times, ARRAY_SIZE(times), unit, unit_len);
+	double from = find_factor(times_ns, ARRAY_SIZE(times_ns), suffix, len);
+	double to = find_factor(times_ns, ARRAY_SIZE(times_ns), unit, unit_len);
 
 	if (!len || strcmp(suffix, unit) == 0)
-		return 1;
-	if (from > 0 && to > 0)
-		return from / to;
+		return true;
+	if (to > 0) { /* "5 M" may be five minutes or a million seconds */
+		if (from > 0)
+			*value = convert(*value, from, to);
+		return from > 0;
+	}
+	if (unit[0] == 'B' || str_starts(unit, "byte")) /* 1000 or 1024? */
+		return false;
 	if (str_ends(suffix, unit))
 		len -= unit_len;
-	/* "m" alone is as often minutes or metres: small prefixes need the unit behind them */
-	if (len == strlen(suffix) && strchr("mun", suffix[0]))
-		return 0;
-	return find_factor(prefixes, ARRAY_SIZE(prefixes), suffix, len);
+	from = find_factor(prefixes, ARRAY_SIZE(prefixes), suffix, len);
+	*value *= from;
+	return from > 0;
 }
 
 static bool is_blank(char c)
@@ -50,11 +61,35 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
+/* How many bytes at the start can be a number: an exponent only where digits follow it, "5e3", but
+ * not the unit in "5 events". */
+static size_t number_len(const char *text)
+{
+	size_t len = strspn(text, "0123456789.-"), exponent;
+
+	if (!len || (text[len] != 'e' && text[len] != 'E'))
+		return len;
+	exponent = strspn(text + len + 1, "+-0123456789");
+	return exponent ? len + 1 + exponent : len;
+}
+
+static int no_number(const char *text, size_t len, const char *unit, struct err *err)
+{
+	struct str safe = STR_INIT;
+	int ret;
+
+	str_add_safe(&safe, text, len > 60 ? 60 : len);
+	ret = err_set(err, ERR_INVALID, "'%s'%s is not a number in %s", str_text(&safe),
+		len > 60 ? "..." : "", unit);
+	str_release(&safe);
+	return ret;
+}
+
 int reader_number(const char *text, size_t len, const char *unit, double *out, struct err *err)
 {
-	char number[64];
+	char whole[64], number[64];
 	const char *suffix;
-	double value = 0, factor;
+	double value = 0;
 	struct err ignored;
 
 	while (len && is_blank(text[len - 1]))
@@ -63,24 +98,18 @@ int reader_number(const char *text, size_t len, const char *unit, double *out, s
 		text++;
 		len--;
 	}
-	if (len >= sizeof(number) || memchr(text, '\0', len))
-		return err_set(err, ERR_INVALID, "a number was expected, not %zu bytes", len);
-	memcpy(number, text, len);
-	number[len] = '\0';
-	len = strspn(number, "0123456789.-");
-	/* An exponent only where digits follow it: "5e3", but not the unit in "5 events". */
-	if (len && (number[len] == 'e' || number[len] == 'E') &&
-		strspn(number + len + 1, "+-0123456789") > 0)
-		len += 1 + strspn(number + len + 1, "+-0123456789");
-	suffix = number + len;
+	if (!len || len >= sizeof(whole) || memchr(text, '\0', len))
+		return no_number(text, len, unit, err);
+	memcpy(whole, text, len);
+	whole[len] = '\0';
+	suffix = whole + number_len(whole);
+	memcpy(number, whole, (size_t)(suffix - whole));
+	number[suffix - whole] = '\0';
 	while (is_blank(*suffix))
 		suffix++;
-	factor = suffix_factor(suffix, unit);
-	number[len] = '\0';
-	if (factor == 0 || num_double(number, &value, &ignored) != 0)
-		return err_set(err, ERR_INVALID, "'%.*s' is not a number in %s",
-			(int)strnlen(text, 60), text, unit);
-	*out = value * factor;
+	if (num_double(number, &value, &ignored) != 0 || !scale_to_unit(&value, suffix, unit))
+		return no_number(text, len, unit, err);
+	*out = value;
 	return 0;
 }
 

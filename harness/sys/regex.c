@@ -44,12 +44,16 @@ int regex_compile(const char *pattern, struct regex **out, struct err *err)
 {
 	const uint32_t options = PCRE2_MULTILINE | PCRE2_AUTO_CALLOUT | PCRE2_NEVER_UTF |
 				 PCRE2_NEVER_UCP | PCRE2_NEVER_BACKSLASH_C;
+	pcre2_compile_context *context = pcre2_compile_context_create(NULL);
 	struct regex *regex;
 	PCRE2_SIZE offset = 0;
 	int code = 0;
-	pcre2_code *compiled = pcre2_compile(
-		(PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, options, &code, &offset, NULL);
+	pcre2_code *compiled;
 
+	(void)pcre2_set_newline(context, PCRE2_NEWLINE_ANYCRLF);
+	compiled = pcre2_compile(
+		(PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, options, &code, &offset, context);
+	pcre2_compile_context_free(context);
 	if (!compiled) {
 		PCRE2_UCHAR text[200] = "";
 

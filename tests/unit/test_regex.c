@@ -72,6 +72,23 @@ static void bytes_are_bytes(void **state KB_UNUSED)
 	regex_free(regex);
 }
 
+static void every_sort_of_line_end_is_one(void **state KB_UNUSED)
+{
+	static const char text[] = "50%\r100%\rSeconds: 3.5\r\nSeconds: 4\nSeconds: 5";
+	struct regex *regex = compile("^Seconds: (.*)$");
+	struct regex_span spans[2];
+	struct err err = ERR_INIT;
+	static const size_t lengths[] = {3, 1, 1};
+	size_t offset = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+		assert_int_equal(regex_next(regex, text, strlen(text), &offset, spans, 2, &err), 1);
+		assert_int_equal(spans[1].end - spans[1].start, lengths[i]);
+	}
+	assert_int_equal(regex_next(regex, text, strlen(text), &offset, spans, 2, &err), 0);
+	regex_free(regex);
+}
+
 static void wrong_patterns_are_told(void **state KB_UNUSED)
 {
 	static const char *const bad[] = {
@@ -135,6 +152,7 @@ int main(void)
 		cmocka_unit_test(all_matches_are_found_in_order),
 		cmocka_unit_test(empty_matches_come_to_an_end),
 		cmocka_unit_test(bytes_are_bytes),
+		cmocka_unit_test(every_sort_of_line_end_is_one),
 		cmocka_unit_test(wrong_patterns_are_told),
 		cmocka_unit_test(effort_is_bounded),
 		cmocka_unit_test(one_long_line_is_bounded),
