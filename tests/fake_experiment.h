@@ -32,12 +32,14 @@ struct lab {
 	int64_t id; /* in the store */
 };
 
-#define LAB_PROGRAM                                                                \
-	"#!/bin/sh\n"                                                              \
-	"if [ -e $FAKE_STATE/late ]; then touch $FAKE_STATE/dead; sleep 1; fi\n"   \
-	"if [ -e $FAKE_STATE/slow ]; then touch $FAKE_STATE/busy; sleep 1.5; fi\n" \
-	"if [ -e $FAKE_STATE/failing ]; then exit 3; fi\n"                         \
-	"if [ -e $FAKE_STATE/silent ]; then exit 0; fi\n"                          \
+#define LAB_PROGRAM                                                                             \
+	"#!/bin/sh\n"                                                                           \
+	"if [ -e $FAKE_STATE/late ]; then touch $FAKE_STATE/dead; sleep 1; fi\n"                \
+	"if [ -e $FAKE_STATE/slow ]; then touch $FAKE_STATE/busy; sleep 1.5; fi\n"              \
+	"if [ -e $FAKE_STATE/fill ]; then cat /dev/zero >$(cat $FAKE_STATE/fill) 2>/dev/null; " \
+	"fi\n"                                                                                  \
+	"if [ -e $FAKE_STATE/failing ]; then exit 3; fi\n"                                      \
+	"if [ -e $FAKE_STATE/silent ]; then exit 0; fi\n"                                       \
 	"echo rate: $((100 + $1)); echo rate: $((200 + $1)); echo time: $1\n"
 
 /* Values that each run of a condition with that many workers has. */
@@ -134,8 +136,8 @@ static inline void lab_create(struct lab *lab)
 	store_close(store);
 }
 
-/* A lab with a planned experiment; more is added to its text. */
-static inline struct lab *lab_new(const char *more)
+/* A lab with an experiment that is not in the store yet; more is added to its text. */
+static inline struct lab *lab_make(const char *more)
 {
 	struct lab *lab = xcalloc(1, sizeof(*lab));
 	const char *build = getenv("KB_BUILD");
@@ -156,7 +158,6 @@ static inline struct lab *lab_new(const char *more)
 	lab_image(lab, "A", "1111111111111111", "ok");
 	lab_image(lab, "B", "2222222222222222", "ok");
 	lab_plan(lab, more);
-	lab_create(lab);
 	lab->options = (struct engine_options){
 		.ops = &fake_ops,
 		.build_cache = lab->folder,
@@ -165,6 +166,15 @@ static inline struct lab *lab_new(const char *more)
 		.native_dir = lab->folder,
 		.version = "test",
 	};
+	return lab;
+}
+
+/* The same, planned. */
+static inline struct lab *lab_new(const char *more)
+{
+	struct lab *lab = lab_make(more);
+
+	lab_create(lab);
 	return lab;
 }
 

@@ -196,9 +196,11 @@ static int try_once(struct rig *rig, const struct store_boot *boot, struct live 
 {
 	struct prove_answer answer = {.detail = ""};
 	int64_t started = clock_now_ns();
-	int ret = store_attempt_begin(rig->engine->store, boot->id,
-		rig->remote.ops->boot_method(rig->remote.machine), &live->attempt_id, err);
+	int ret = engine_check_room(rig->engine, err);
 
+	if (!ret)
+		ret = store_attempt_begin(rig->engine->store, boot->id,
+			rig->remote.ops->boot_method(rig->remote.machine), &live->attempt_id, err);
 	if (ret)
 		return ret;
 	live->attempt_number++;

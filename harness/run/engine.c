@@ -5,10 +5,14 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/num.h"
 #include "base/stop.h"
 #include "run/builds.h"
 #include "run/engine_state.h"
 #include "run/rig.h"
+
+/* For consoles, raw output, the database and its log, until the next look. */
+enum { ROOM_BYTES = 2 << 20 };
 
 void engine_tell(struct engine *engine, struct progress *progress)
 {
@@ -36,6 +40,22 @@ void engine_note(struct engine *engine, int64_t boot_id, const char *kind, const
 	if (store_event(engine->store, engine->experiment_id, boot_id, kind, str_text(&text), &err))
 		log_line(LOG_WARN, "%s: not noted: %s", str_text(&text), err.text);
 	str_release(&text);
+}
+
+int engine_check_room(const struct engine *engine, struct err *err)
+{
+	const char *folder = store_folder(engine->store);
+	int64_t left = file_free_bytes(folder);
+	struct str text = STR_INIT;
+
+	if (left < 0 || left >= ROOM_BYTES)
+		return 0;
+	num_add_bytes(&text, left);
+	err_set(err, ERR_INFRA,
+		"the disk is full: %s are left in %s; make room, then `kbracket resume`",
+		str_text(&text), folder);
+	str_release(&text);
+	return ERR_INFRA;
 }
 
 void engine_discount(struct engine *engine, size_t machine, const struct store_boot *boot)

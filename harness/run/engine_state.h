@@ -66,6 +66,10 @@ void rig_tell(
 /* What is left of a boot is no longer to be done: for the estimate. */
 void engine_discount(struct engine *engine, size_t machine, const struct store_boot *boot);
 
+/* ERR_INFRA when there is hardly any room left for results: nothing new is begun then, because a
+ * full disk must not cost a boot. */
+KB_MUST_CHECK int engine_check_room(const struct engine *engine, struct err *err);
+
 /* An event row; a failure to store it is not worth stopping for. */
 void engine_note(struct engine *engine, int64_t boot_id, const char *kind, const char *fmt, ...)
 	KB_PRINTF(4, 5);

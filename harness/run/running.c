@@ -243,6 +243,8 @@ int running_walk(struct rig *rig, const struct store_boot *boot, struct live *li
 			continue;
 		ret = stop_check(err);
 		if (!ret)
+			ret = engine_check_room(rig->engine, err);
+		if (!ret)
 			ret = step(rig, boot, live, &runs[i], count, &again, err);
 		if (!ret && again) {
 			ret = store_load_runs(

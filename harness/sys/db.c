@@ -44,9 +44,22 @@ static enum err_code code_of(int rc)
 	}
 }
 
+/* What SQLite's own words leave out; "" when there is nothing to add. */
+static const char *hint_for(const struct db *db, int rc)
+{
+	int64_t left = file_free_bytes(db->path);
+
+	if ((rc & 0xff) == SQLITE_BUSY)
+		return " (another process is writing to it)";
+	/* Its log and its shared memory want more than that. */
+	if ((rc & 0xff) != SQLITE_FULL && left >= 0 && left < 1 << 20)
+		return " (the disk is full)";
+	return "";
+}
+
 static int db_error(struct db *db, int rc, const char *doing, struct err *err)
 {
-	const char *hint = (rc & 0xff) == SQLITE_BUSY ? " (another process is writing to it)" : "";
+	const char *hint = hint_for(db, rc);
 
 	return err_set(err, code_of(rc), "database %s: %s: %s%s", db->path, doing,
 		sqlite3_errmsg(db->handle), hint);
