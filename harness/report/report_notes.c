@@ -310,7 +310,7 @@ static bool recipe_empty(const json_t *recipe, const char *key)
 static bool recipe_changes_source(const json_t *recipe)
 {
 	return !recipe_empty(recipe, "patches") || !recipe_empty(recipe, "revert") ||
-	       !recipe_empty(recipe, "cherry-pick");
+	       !recipe_empty(recipe, "pick");
 }
 
 static json_t *recipe_of(const struct store_variant *variant)

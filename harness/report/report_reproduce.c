@@ -48,6 +48,57 @@ static void item(const struct layout *layout, struct str *out, const struct str 
 	layout_paragraph(layout, out, 2, 6, str_text(text));
 }
 
+/* "a, b" of a list, "k=v, ..." of a mapping, or the text itself. */
+static void add_value(struct str *out, json_t *value)
+{
+	const char *key, *comma = "";
+	json_t *item;
+	size_t i;
+
+	if (json_is_string(value))
+		str_addf(out, " %s", json_string_value(value));
+	json_array_foreach(value, i, item)
+	{
+		str_addf(out, "%s %s", comma, json_is_string(item) ? json_string_value(item) : "?");
+		comma = ",";
+	}
+	json_object_foreach(value, key, item)
+	{
+		str_addf(out, "%s %s=%s", comma, key,
+			json_is_string(item) ? json_string_value(item) : "?");
+		comma = ",";
+	}
+}
+
+static bool is_empty(const json_t *value)
+{
+	return !value || (json_is_string(value) && !*json_string_value(value)) ||
+	       (json_is_array(value) && !json_array_size(value)) ||
+	       (json_is_object(value) && !json_object_size(value));
+}
+
+/* What was asked for, in the words of the kernels file. */
+static void add_recipe(struct str *out, const struct store_variant *variant)
+{
+	static const char *const keys[] = {"ref", "revert", "pick", "patches", "prebuilt",
+		"cmdline", "features", "sysctls", "scheduler"};
+	struct err err = ERR_INIT;
+	json_t *recipe = NULL;
+
+	if (json_parse(variant->recipe, strlen(variant->recipe), FACTS_MAX_BYTES, &recipe, &err))
+		return; /* an import has none */
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		json_t *value = json_object_get(recipe, keys[i]);
+
+		if (is_empty(value))
+			continue;
+		str_addf(out, " %s", keys[i]);
+		add_value(out, value);
+		str_add_char(out, ';');
+	}
+	json_decref(recipe);
+}
+
 static void write_variant(
 	const struct layout *layout, struct str *out, const struct store_variant *variant)
 {
@@ -55,15 +106,17 @@ static void write_variant(
 	struct str text = STR_INIT;
 
 	str_addf(&text, "%s:", variant->name);
+	add_recipe(&text, variant);
 	if (*variant->ref_commit)
-		str_addf(&text, " %.12s", variant->ref_commit);
+		str_addf(&text, " commit %.12s", variant->ref_commit);
 	if (*variant->ref_subject)
 		str_addf(&text, " (\"%s\")", variant->ref_subject);
 	if (build && *build->commit && strcmp(build->commit, variant->ref_commit) != 0)
 		str_addf(&text, ", built commit %.12s", build->commit);
 	if (build)
-		str_addf(&text, ", build %.12s, release %s, build-id %.12s, config %.12s",
-			build->key, build->release, *build->build_id ? build->build_id : "unknown",
+		str_addf(&text, "%s build %.12s, release %s, build-id %.12s, config %.12s",
+			*variant->ref_commit || *variant->ref_subject ? "," : "", build->key,
+			build->release, *build->build_id ? build->build_id : "unknown",
 			build->config_sha256);
 	else
 		str_add(&text, " no build");

@@ -322,7 +322,8 @@ static void write_legend(const struct report *report, const struct layout *layou
 			family = report->verdicts[i].family;
 	str_addf(&text,
 		"Effects are changes of the metric against the baseline, with half of the 95 %% "
-		"interval (%s); boots are the unit. cv: within boots. drift: last baseline boot "
+		"interval (%s); boots are the unit, and N more boots are N of each kernel. cv: "
+		"within boots. drift: last baseline boot "
 		"against the first of a block, mean over blocks. eff.: workers in per cent of the "
 		"CPUs.",
 		layout_plus_minus(layout));
