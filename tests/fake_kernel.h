@@ -12,7 +12,7 @@
  * Files that look like kernels as far as kbracket reads them: an ELF vmlinux with a build-id note
  * and a banner, and a bzImage around a (compressed) payload.
  */
-#define FAKE_BANNER(release, number)                                                          \
+#define FAKE_BANNER(release, number)                                                           \
 	"Linux version " release " (kbracket@test) (gcc 12.2.0, GNU ld 2.40) #" number " SMP " \
 	"Thu Jan 1 00:00:00 UTC 1970\n"
 
@@ -20,10 +20,13 @@
 static inline void fake_vmlinux(struct str *out, unsigned char id, const char *banners)
 {
 	Elf64_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-		.e_phoff = sizeof(head), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 1};
+		.e_phoff = sizeof(head),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = 1};
 	Elf64_Nhdr note = {4, 20, NT_GNU_BUILD_ID};
 	Elf64_Phdr segment = {.p_type = id ? PT_NOTE : PT_LOAD,
-		.p_offset = sizeof(head) + sizeof(segment), .p_filesz = sizeof(note) + 24};
+		.p_offset = sizeof(head) + sizeof(segment),
+		.p_filesz = sizeof(note) + 24};
 
 	str_add_bytes(out, &head, sizeof(head));
 	str_add_bytes(out, &segment, sizeof(segment));

@@ -25,6 +25,7 @@ static const struct {
 	{"release", offsetof(struct build, release), false},
 	{"proc_version", offsetof(struct build, proc_version), false},
 	{"build_id", offsetof(struct build, build_id), false},
+	{"code_sha256", offsetof(struct build, code_sha256), false},
 	{"image", offsetof(struct build, image), true},
 	{"modules", offsetof(struct build, modules), true},
 	{"config", offsetof(struct build, config), true},

@@ -11,12 +11,12 @@
 
 /*
  * Finished builds, by content: cache_dir/KEY/ holds the files and build.json, complete or not there
- * at all. cache_dir/recipes/RECIPE holds the KEY that a recipe led to, so that a build that is there
- * is found without a source tree. Used by all builders.
+ * at all. cache_dir/recipes/RECIPE holds the KEY that a recipe led to, so that a build that is
+ * there is found without a source tree. Used by all builders.
  */
 
-/* Takes a lock below cache_dir (name: "KEY", "work/ID"), waiting as long as another process holds it;
- * the progress says so. ERR_INTERRUPTED when a stop is asked for meanwhile. */
+/* Takes a lock below cache_dir (name: "KEY", "work/ID"), waiting as long as another process holds
+ * it; the progress says so. ERR_INTERRUPTED when a stop is asked for meanwhile. */
 KB_MUST_CHECK int build_cache_lock(
 	const struct build_env *env, const char *name, struct file_lock *lock, struct err *err);
 

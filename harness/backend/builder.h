@@ -26,6 +26,8 @@ struct build {
 	const char *release;	  /* uname -r */
 	const char *proc_version; /* /proc/version as it must read; "" when unknown */
 	const char *build_id;	  /* hex of the GNU build-id note; "" when it could not be read */
+	const char *code_sha256;  /* of what it does: builds with the same need to be measured
+				     only once (code_identity.h); "" when not known */
 	const char *image;	  /* path of the bzImage */
 	const char *modules;	  /* path of a folder holding lib/modules/RELEASE; "" when none */
 	const char *config;	  /* path of the resolved .config; "" when not known */

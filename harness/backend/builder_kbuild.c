@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
-#include <errno.h>
-#include <ftw.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "base/clock.h"
 #include "base/log.h"
-#include "sys/proc.h"
 #include "backend/build_cache.h"
 #include "backend/kbuild.h"
-#include "backend/kernel_image.h"
 
 /*
  * Kernels built from git: the variant's commit is checked out into a tree of our own, configured,
@@ -33,7 +26,8 @@ static int check_space(const struct kbuild *kb, struct err *err)
 	if (free_bytes < 0 || free_bytes >= MIN_FREE_BYTES)
 		return 0;
 	return err_set(err, ERR_INFRA,
-		"%s has %.1f GiB free; a source tree and a build need 4: free some, or run kbracket "
+		"%s has %.1f GiB free; a source tree and a build need 4: free some, or run "
+		"kbracket "
 		"prune",
 		kb->env->cache_dir, (double)free_bytes / (1 << 30));
 }
@@ -64,24 +58,18 @@ static int prepare(struct kbuild *kb, struct gitrepo *repo, struct err *err)
 
 	ret = check_space(kb, err);
 	if (ret == 0) {
-		char *line = arena_printf(kb->arena, "checking out %s (%.12s)", kb->variant->name,
-			kb->commit.hex);
+		char *line = arena_printf(
+			kb->arena, "checking out %s (%.12s)", kb->variant->name, kb->commit.hex);
 
 		tell(kb, line);
 		ret = gitrepo_checkout(repo, &kb->tree, kb->src, NULL, err);
 	}
 	if (ret == 0)
-		ret = sandbox_init(
-			&kb->box, kb->src, kb->out, kb->scratch, kb->lock.fd, err);
+		ret = sandbox_init(&kb->box, kb->src, kb->out, kb->scratch, kb->lock.fd, err);
 	if (ret == 0 && kb->box.why)
 		log_line(LOG_DEBUG, "kernels are built %s: %s", sandbox_about(&kb->box),
 			kb->box.why);
 	return ret ? ret : start_log(kb, err);
-}
-
-static bool has_modules(const struct kbuild *kb)
-{
-	return kbuild_config_has(kb, "CONFIG_MODULES=y");
 }
 
 static int make_kernel(struct kbuild *kb, struct err *err)
@@ -92,7 +80,7 @@ static int make_kernel(struct kbuild *kb, struct err *err)
 		arena_printf(kb->arena, "INSTALL_MOD_PATH=%s/modules", sandbox_output(&kb->box));
 	int ret;
 
-	if (!has_modules(kb))
+	if (!kbuild_config_has(kb, "CONFIG_MODULES=y"))
 		return kbuild_make(kb, err, local, kb->arch->target, NULL);
 	ret = kbuild_make(kb, err, local, kb->arch->target, "modules", NULL);
 	if (ret == 0)
@@ -100,106 +88,6 @@ static int make_kernel(struct kbuild *kb, struct err *err)
 	if (ret == 0)
 		ret = kbuild_make(
 			kb, err, local, where, "INSTALL_MOD_STRIP=1", "modules_install", NULL);
-	return ret;
-}
-
-/* Copies a regular file that the build left; a symbolic link in its place is not followed. */
-static int collect_file(
-	struct kbuild *kb, const char *name, const char *folder, const char *as, struct err *err)
-{
-	char *from = path_join(kb->out, name), *to = path_join(folder, as);
-	struct stat st;
-	int ret;
-
-	if (lstat(from, &st) != 0 || !S_ISREG(st.st_mode))
-		ret = err_set(err, ERR_INFRA, "the build left no file %s; log: %s", from, kb->log);
-	else
-		ret = file_copy(from, to, err);
-	if (ret == 0 && chmod(to, 0644) != 0)
-		ret = err_errno(err, ERR_INFRA, errno, "cannot set the mode of %s", to);
-	free(to);
-	free(from);
-	return ret;
-}
-
-static int make_ours(const char *path, const struct stat *st KB_UNUSED, int kind KB_UNUSED,
-	struct FTW *ftw KB_UNUSED)
-{
-	return lchown(path, geteuid(), getegid());
-}
-
-/* The installed modules without the links back into the build, and packed into one file for
- * machines that they are copied to. */
-static int collect_modules(
-	struct kbuild *kb, const char *folder, struct build *build, struct err *err)
-{
-	static const char *const links[] = {"build", "source"};
-	char *from = path_join(kb->out, "modules"), *to = path_join(folder, "modules");
-	char *archive = path_join(folder, "modules.tar.zst");
-	const char *argv[] = {"tar", "--zstd", "--sort=name", "--owner=0", "--group=0",
-		"--numeric-owner", "--mtime=@0", "-cf", archive, "-C", to, "lib", NULL};
-	struct proc_spec spec = {.argv = argv, .timeout_ns = 1200 * NS_PER_S};
-	int ret = 0;
-
-	if (rename(from, to) != 0 || nftw(to, make_ours, 32, FTW_PHYS) != 0)
-		ret = err_errno(err, ERR_INFRA, errno, "cannot take over the modules in %s", from);
-	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(links); i++) {
-		char *path = xasprintf("%s/lib/modules/%s/%s", to, build->release, links[i]);
-
-		ret = file_remove_tree(path, err);
-		free(path);
-	}
-	if (ret == 0)
-		ret = proc_check(&spec, NULL, err);
-	build->modules = arena_strdup(kb->arena, to);
-	free(archive);
-	free(to);
-	free(from);
-	return ret;
-}
-
-/* What the kernel will say of itself, read out of what was built. */
-static int read_vmlinux(struct kbuild *kb, struct build *build, struct err *err)
-{
-	char *path = path_join(kb->out, "vmlinux");
-	struct kernel_image facts;
-	int ret = kernel_image_read(kb->arena, path, &facts, err);
-
-	if (ret == 0 && !*facts.build_id)
-		ret = err_set(err, ERR_INFRA, "%s: %s", path, facts.why_weak);
-	if (ret == 0) {
-		build->release = facts.release;
-		build->proc_version = facts.proc_version;
-		build->build_id = facts.build_id;
-	}
-	free(path);
-	return ret;
-}
-
-static int collect(struct kbuild *kb, const char *folder, struct build *build, struct err *err)
-{
-	char *log = path_join(folder, "log");
-	int ret;
-
-	build->key = arena_strdup(kb->arena, kb->key);
-	build->commit = arena_strdup(kb->arena, kb->commit.hex);
-	build->tree = arena_strdup(kb->arena, kb->tree.hex);
-	build->config_sha256 = arena_strdup(kb->arena, kb->config_sha256);
-	build->compiler = kb->compiler;
-	build->modules = "";
-	build->image = arena_printf(kb->arena, "%s/%s", folder, kb->arch->target);
-	build->config = arena_printf(kb->arena, "%s/config", folder);
-	build->log = arena_strdup(kb->arena, log);
-	ret = read_vmlinux(kb, build, err);
-	if (ret == 0)
-		ret = collect_file(kb, kb->arch->image, folder, kb->arch->target, err);
-	if (ret == 0)
-		ret = collect_file(kb, ".config", folder, "config", err);
-	if (ret == 0 && has_modules(kb))
-		ret = collect_modules(kb, folder, build, err);
-	if (ret == 0)
-		ret = file_copy(kb->log, log, err);
-	free(log);
 	return ret;
 }
 
@@ -211,7 +99,7 @@ static int keep(struct kbuild *kb, int64_t start_ns, struct build *build, struct
 	ret = build_cache_begin(kb->arena, kb->env->cache_dir, &folder, err);
 	if (ret)
 		return ret;
-	ret = collect(kb, folder, build, err);
+	ret = kbuild_collect(kb, folder, build, err);
 	build->seconds = (clock_now_ns() - start_ns) / NS_PER_S;
 	if (ret == 0)
 		ret = build_cache_seal(
@@ -235,8 +123,7 @@ static bool find_by_key(struct kbuild *kb, struct build *out)
 	return true;
 }
 
-static int make_build(
-	struct kbuild *kb, struct gitrepo *repo, struct build *out, struct err *err)
+static int make_build(struct kbuild *kb, struct gitrepo *repo, struct build *out, struct err *err)
 {
 	int64_t start = clock_now_ns();
 	struct build build = {0};
@@ -271,8 +158,11 @@ static void tell_own_commit(struct kbuild *kb, struct build *build)
 static int kbuild_build(const struct build_env *env, const struct variant *variant,
 	struct arena *arena, struct build *out, struct err *err)
 {
-	struct kbuild kb = {.env = env, .variant = variant, .arena = arena,
-		.arch = kbuild_arch_find(variant->arch), .lock = FILE_LOCK_INIT,
+	struct kbuild kb = {.env = env,
+		.variant = variant,
+		.arena = arena,
+		.arch = kbuild_arch_find(variant->arch),
+		.lock = FILE_LOCK_INIT,
 		.key_lock = FILE_LOCK_INIT};
 	struct gitrepo *repo = NULL;
 	int ret;
@@ -292,8 +182,8 @@ static int kbuild_build(const struct build_env *env, const struct variant *varia
 	return ret ? err_wrap(err, "variant %s", variant->name) : 0;
 }
 
-static int kbuild_resolve(const struct variant *variant, struct arena *arena,
-	struct resolved *out, struct err *err)
+static int kbuild_resolve(
+	const struct variant *variant, struct arena *arena, struct resolved *out, struct err *err)
 {
 	struct str subject = STR_INIT;
 	struct gitrepo *repo;

@@ -60,7 +60,8 @@ static int find_modules(struct arena *arena, const char *given, const char *rele
 	link = xasprintf("%s/root/lib/modules", folder);
 	if (target == given && strcmp(path_name(given), release) != 0)
 		ret = err_set(err, ERR_USAGE,
-			"%s holds no modules of the kernel %s: neither lib/modules/%s nor %s is in it",
+			"%s holds no modules of the kernel %s: neither lib/modules/%s nor %s is in "
+			"it",
 			given, release, release, release);
 	if (ret == 0)
 		ret = file_mkdirs(link, 0755, err);
@@ -79,8 +80,8 @@ static int find_modules(struct arena *arena, const char *given, const char *rele
 }
 
 /* vmlinuz-RELEASE in a folder of boot files; the only one. */
-static int find_vmlinuz(
-	struct arena *arena, const char *boot, const char *release, const char **out, struct err *err)
+static int find_vmlinuz(struct arena *arena, const char *boot, const char *release,
+	const char **out, struct err *err)
 {
 	static const char start[] = "vmlinuz-";
 	struct strv names = STRV_INIT;
@@ -133,7 +134,7 @@ static int fill(struct arena *arena, const char *image, struct build *build, str
 			"the build-id of %s cannot be read (%s): its boots are proved only weakly, "
 			"by release and /proc/version",
 			image, facts.why_weak);
-	build->commit = build->tree = build->log = build->modules = "";
+	build->commit = build->tree = build->log = build->modules = build->code_sha256 = "";
 	build->image = image;
 	build->release = facts.release;
 	build->proc_version = facts.proc_version;
@@ -274,8 +275,8 @@ static int download_package(const struct build_env *env, const struct debian_ker
 	return ret;
 }
 
-static int build_from_package(const struct build_env *env, const char *package,
-	struct arena *arena, struct build *out, struct err *err)
+static int build_from_package(const struct build_env *env, const char *package, struct arena *arena,
+	struct build *out, struct err *err)
 {
 	struct debian_kernel kernel;
 	const char *image;
@@ -286,8 +287,8 @@ static int build_from_package(const struct build_env *env, const char *package,
 		return ret;
 	if (!*kernel.boot_dir)
 		return download_package(env, &kernel, arena, out, err);
-	ret = find_vmlinuz(arena, kernel.boot_dir, kernel.package + strlen("linux-image-"), &image,
-		err);
+	ret = find_vmlinuz(
+		arena, kernel.boot_dir, kernel.package + strlen("linux-image-"), &image, err);
 	return ret ? ret : build_from_image(env, image, "/", arena, out, err);
 }
 
@@ -301,8 +302,8 @@ static int prebuilt_build(const struct build_env *env, const struct variant *var
 	return build_from_image(env, spec->image, spec->modules, arena, out, err);
 }
 
-static int prebuilt_resolve(const struct variant *variant, struct arena *arena,
-	struct resolved *out, struct err *err)
+static int prebuilt_resolve(
+	const struct variant *variant, struct arena *arena, struct resolved *out, struct err *err)
 {
 	const struct prebuilt_spec *spec = &variant->prebuilt;
 	struct debian_kernel kernel;

@@ -213,13 +213,12 @@ static bool find_installed(struct arena *arena, const char *package, struct debi
 	return found;
 }
 
-static int from_record(
-	struct arena *arena, const struct record *record, struct debian_kernel *out, struct err *err)
+static int from_record(struct arena *arena, const struct record *record, struct debian_kernel *out,
+	struct err *err)
 {
 	int64_t size;
 
-	if (find_installed(arena, record->package, out) &&
-		!strcmp(out->version, record->version))
+	if (find_installed(arena, record->package, out) && !strcmp(out->version, record->version))
 		return 0;
 	if (strlen(record->sha256) != SHA256_HEX_LEN ||
 		num_int(record->size, 1, MAX_PACKAGE_BYTES, &size, NULL))
@@ -272,7 +271,8 @@ int debian_kernel_find(
 	free(apt);
 	if (!name_is_sound(name, &is_pattern))
 		return err_set(err, ERR_USAGE,
-			"\"%s\" is not the name of a kernel package: it starts with \"linux-image-\" "
+			"\"%s\" is not the name of a kernel package: it starts with "
+			"\"linux-image-\" "
 			"and may end with *",
 			name);
 	if (!has_apt)
@@ -291,8 +291,8 @@ static int download(
 	const struct debian_kernel *kernel, const char *folder, char **file, struct err *err)
 {
 	char *what = xasprintf("%s=%s", kernel->package, kernel->version);
-	const char *argv[] = {"apt-get", "-qq", "-o", "APT::Sandbox::User=root", "download", what,
-		NULL};
+	const char *argv[] = {
+		"apt-get", "-qq", "-o", "APT::Sandbox::User=root", "download", what, NULL};
 	struct proc_spec spec = {.argv = argv, .cwd = folder, .timeout_ns = 900 * NS_PER_S};
 	char hex[SHA256_HEX_LEN + 1];
 	struct strv names = STRV_INIT;
@@ -304,8 +304,8 @@ static int download(
 	if (ret == 0)
 		ret = file_list(folder, &names, err);
 	if (ret == 0 && (names.count != 1 || !str_ends(names.items[0], ".deb")))
-		ret = err_set(err, ERR_INFRA, "apt-get download %s left no package in %s", what,
-			folder);
+		ret = err_set(
+			err, ERR_INFRA, "apt-get download %s left no package in %s", what, folder);
 	if (ret == 0) {
 		*file = path_join(folder, names.items[0]);
 		ret = sha256_of_file(*file, hex, err);
@@ -339,8 +339,7 @@ static int unpack(const char *file, const char *folder, struct err *err)
 	return ret;
 }
 
-int debian_kernel_unpack(
-	const struct debian_kernel *kernel, const char *folder, struct err *err)
+int debian_kernel_unpack(const struct debian_kernel *kernel, const char *folder, struct err *err)
 {
 	char *archive = xasprintf("%s.deb-folder", folder), *file = NULL;
 	int ret, cleaned;

@@ -17,8 +17,9 @@ struct debian_kernel {
 	const char *boot_dir; /* folder with vmlinuz-RELEASE when installed; "" otherwise */
 };
 
-/* Finds a package by its exact name or by the start of it with a * behind (the newest version then).
- * Metapackages lead to the package they depend on. Reads only. ERR_USAGE when there is none. */
+/* Finds a package by its exact name or by the start of it with a * behind (the newest version
+ * then). Metapackages lead to the package they depend on. Reads only. ERR_USAGE when there is none.
+ */
 KB_MUST_CHECK int debian_kernel_find(
 	struct arena *arena, const char *name, struct debian_kernel *out, struct err *err);
 

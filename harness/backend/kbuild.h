@@ -68,6 +68,12 @@ KB_MUST_CHECK int kbuild_fix_random(struct kbuild *kb, struct err *err);
  * the first error in it. */
 KB_MUST_CHECK __attribute__((sentinel)) int kbuild_make(struct kbuild *kb, struct err *err, ...);
 
+/* Copies what belongs to the result into a folder of the cache and fills in *build, paths in that
+ * folder included: image, config, log, modules as a folder and packed, build-id and release out of
+ * vmlinux, what the code is. */
+KB_MUST_CHECK int kbuild_collect(
+	struct kbuild *kb, const char *folder, struct build *build, struct err *err);
+
 /* Checks a resolved .config against fragments, one of which may override another before it.
  * ERR_USAGE names symbols and places. */
 KB_MUST_CHECK int kbuild_check_fragments(

@@ -78,7 +78,8 @@ static int read_settings(struct settings *settings, const char *path, struct err
 	while (ret == 0 && (line = strsep(&at, "\n")))
 		if (!read_setting(settings, line, path, ++number))
 			ret = err_set(err, ERR_USAGE,
-				"%s:%d: this is neither CONFIG_NAME=value nor \"# CONFIG_NAME is not "
+				"%s:%d: this is neither CONFIG_NAME=value nor \"# CONFIG_NAME is "
+				"not "
 				"set\"",
 				path, number);
 	str_release(&text);
@@ -96,9 +97,8 @@ static const char *value_of(const struct settings *sorted, const char *symbol)
 {
 	const struct setting key = {symbol, NULL, NULL, 0};
 	const struct setting *found =
-		sorted->count
-			? bsearch(&key, sorted->items, sorted->count, sizeof(key), by_symbol)
-			: NULL;
+		sorted->count ? bsearch(&key, sorted->items, sorted->count, sizeof(key), by_symbol)
+			      : NULL;
 
 	return found ? found->value : "n";
 }
@@ -111,8 +111,7 @@ static bool is_overridden(const struct settings *settings, size_t i)
 	return false;
 }
 
-static int compare(
-	const struct settings *wanted, const struct settings *have, struct err *err)
+static int compare(const struct settings *wanted, const struct settings *have, struct err *err)
 {
 	struct str text = STR_INIT;
 	size_t lost = 0;
@@ -138,8 +137,7 @@ static int compare(
 	return lost ? ERR_USAGE : 0;
 }
 
-int kbuild_check_fragments(
-	const char *const *fragments, const char *config, struct err *err)
+int kbuild_check_fragments(const char *const *fragments, const char *config, struct err *err)
 {
 	struct settings wanted = {0}, have = {0};
 	int ret = 0;
@@ -179,8 +177,8 @@ static int join_fragments(const struct kbuild *kb, struct str *out, struct err *
 }
 
 /* Puts text behind what .config holds (base NULL) or behind a file of the person's. */
-static int append_to(const struct kbuild *kb, const char *base, const struct str *text,
-	struct err *err)
+static int append_to(
+	const struct kbuild *kb, const char *base, const struct str *text, struct err *err)
 {
 	char *config = path_join(kb->out, ".config");
 	struct str all = STR_INIT;

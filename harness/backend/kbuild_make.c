@@ -67,7 +67,9 @@ static void add_words(const struct kbuild *kb, struct strv *argv)
 	sandbox_argv(&kb->box, argv);
 	strv_add_many(argv, "make", "-C", sandbox_source(&kb->box), NULL);
 	strv_addf(argv, "-j%lld",
-		(long long)(kb->env->jobs > 0 ? kb->env->jobs : cpus > 0 ? cpus : 1));
+		(long long)(kb->env->jobs > 0 ? kb->env->jobs
+			    : cpus > 0	      ? cpus
+					      : 1));
 	strv_addf(argv, "O=%s", sandbox_output(&kb->box));
 	strv_addf(argv, "ARCH=%s", kb->arch->arch);
 	strv_addf(argv, "CC=%s", kb->cc);
@@ -115,8 +117,11 @@ static int say_failed(const struct kbuild *kb, const struct proc_result *result,
 int kbuild_make(struct kbuild *kb, struct err *err, ...)
 {
 	struct make_run run = {kb, 0};
-	struct proc_spec spec = {.output_path = kb->log, .on_line = on_line, .arg = &run,
-		.in_child = enter, .timeout_ns = 6 * 3600 * NS_PER_S,
+	struct proc_spec spec = {.output_path = kb->log,
+		.on_line = on_line,
+		.arg = &run,
+		.in_child = enter,
+		.timeout_ns = 6 * 3600 * NS_PER_S,
 		.max_output_bytes = MAX_LOG_BYTES};
 	struct proc_result result = PROC_RESULT_INIT;
 	struct strv argv = STRV_INIT, env = STRV_INIT;

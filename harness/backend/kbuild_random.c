@@ -40,8 +40,8 @@ static int fix_module_key(struct kbuild *kb, struct err *err)
 		!kbuild_config_has(kb, "CONFIG_MODULE_SIG_KEY=\"certs/signing_key.pem\""))
 		return 0;
 	path = path_join(kb->scratch, "module-key.pem");
-	line = xasprintf("CONFIG_MODULE_SIG_KEY=\"%s/module-key.pem\"\n",
-		sandbox_scratch(&kb->box));
+	line = xasprintf(
+		"CONFIG_MODULE_SIG_KEY=\"%s/module-key.pem\"\n", sandbox_scratch(&kb->box));
 	if (!file_exists(path))
 		ret = make_key_file(path, err);
 	if (ret == 0)
@@ -55,8 +55,10 @@ int kbuild_fix_random(struct kbuild *kb, struct err *err)
 {
 	if (kbuild_config_has(kb, "CONFIG_RANDSTRUCT=y"))
 		log_line(LOG_WARN,
-			"variant %s: CONFIG_RANDSTRUCT lays structures out at random; the seed is the "
-			"same for all variants built in %s, and another one if that folder is removed",
+			"variant %s: CONFIG_RANDSTRUCT lays structures out at random; the seed is "
+			"the "
+			"same for all variants built in %s, and another one if that folder is "
+			"removed",
 			kb->variant->name, kb->out);
 	return fix_module_key(kb, err);
 }

@@ -18,16 +18,15 @@ const struct kbuild_arch *kbuild_arch_find(const char *name)
 	return NULL;
 }
 
-static void add_commits(struct git_step *steps, size_t *count, enum git_step_kind kind,
-	const char *const *refs)
+static void add_commits(
+	struct git_step *steps, size_t *count, enum git_step_kind kind, const char *const *refs)
 {
 	for (; *refs; refs++)
 		steps[(*count)++] = (struct git_step){kind, *refs, "", NULL, 0};
 }
 
 /* Reverts first, then cherry-picks, then patches. */
-static int list_steps(
-	struct kbuild *kb, struct git_step **steps, size_t *count, struct err *err)
+static int list_steps(struct kbuild *kb, struct git_step **steps, size_t *count, struct err *err)
 {
 	const struct variant *v = kb->variant;
 	struct patch_series series = {NULL, 0};
@@ -37,9 +36,9 @@ static int list_steps(
 		kb->arena, v->patches, v->lore_url, kb->env->cache_dir, &series, err);
 	if (ret)
 		return ret;
-	*steps = arena_alloc(kb->arena,
-		(argv_count(v->reverts) + argv_count(v->picks) + series.count + 1) *
-			sizeof(**steps));
+	*steps = arena_alloc(
+		kb->arena, (argv_count(v->reverts) + argv_count(v->picks) + series.count + 1) *
+				   sizeof(**steps));
 	*count = 0;
 	add_commits(*steps, count, GIT_STEP_REVERT, v->reverts);
 	add_commits(*steps, count, GIT_STEP_PICK, v->picks);

@@ -74,8 +74,8 @@ static void read_banner(struct arena *arena, struct bytes vmlinux, struct kernel
 		if (len && at[skip] >= '0' && at[skip] <= '9' && is_banner_text(at, len)) {
 			image->proc_version = arena_strndup(arena, (const char *)at, len);
 			at += skip;
-			image->release = arena_strndup(arena, (const char *)at,
-				strcspn(image->proc_version + skip, " "));
+			image->release = arena_strndup(
+				arena, (const char *)at, strcspn(image->proc_version + skip, " "));
 			return;
 		}
 		at += skip;
@@ -105,7 +105,8 @@ static void read_header_release(struct arena *arena, struct bytes file, struct k
 {
 	size_t at = 0x200 + (file.at[0x20e] | (size_t)file.at[0x20f] << 8), len = 0;
 
-	while (at + len < file.len && len < 65 && file.at[at + len] > ' ' && file.at[at + len] <= '~')
+	while (at + len < file.len && len < 65 && file.at[at + len] > ' ' &&
+		file.at[at + len] <= '~')
 		len++;
 	if (at > 0x200 && len && len < 65)
 		image->release = arena_strndup(arena, (const char *)file.at + at, len);
@@ -135,13 +136,15 @@ static void read_bzimage(struct arena *arena, struct bytes file, struct kernel_i
 	if (!find_payload(file, &payload)) {
 		image->why_weak = "the boot header names no payload inside the file";
 	} else if ((format = compress_detect(payload.at, payload.len)) == COMPRESS_NONE) {
-		image->why_weak = "the payload's compression is not one of gzip, xz, lzma, zstd, lz4";
+		image->why_weak =
+			"the payload's compression is not one of gzip, xz, lzma, zstd, lz4";
 	} else if (compress_unpack(format, payload.at, payload.len, MAX_UNPACKED, &vmlinux, &err)) {
 		image->why_weak = arena_printf(arena, "the payload (%s) does not unpack: %s",
 			compress_format_name(format), err.text);
 	} else {
 		read_vmlinux(arena,
-			(struct bytes){(const unsigned char *)str_text(&vmlinux), vmlinux.len}, image);
+			(struct bytes){(const unsigned char *)str_text(&vmlinux), vmlinux.len},
+			image);
 	}
 	if (!*image->release)
 		read_header_release(arena, file, image);

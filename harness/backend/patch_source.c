@@ -101,8 +101,8 @@ static bool id_is_sound(const char *id)
 	return true;
 }
 
-static int check_hash(struct gather *g, const char *id, const struct str *bytes,
-	const char *wanted, const char *says)
+static int check_hash(struct gather *g, const char *id, const struct str *bytes, const char *wanted,
+	const char *says)
 {
 	char hex[SHA256_HEX_LEN + 1];
 
@@ -218,7 +218,8 @@ static int add_lore(struct gather *g, const char *spec)
 	}
 	if (!id_is_sound(id))
 		return err_set(g->err, ERR_USAGE,
-			"\"lore:%s\" holds no message-id such as 20261030091946.2498870-1-a@b.c", id);
+			"\"lore:%s\" holds no message-id such as 20261030091946.2498870-1-a@b.c",
+			id);
 	return add_mail(g, id, pin);
 }
 

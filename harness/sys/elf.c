@@ -90,8 +90,7 @@ static bool find_in_sections(
 	return false;
 }
 
-int elf_build_id(
-	const void *bytes, size_t len, char hex[2 * ELF_BUILD_ID_MAX + 1], struct err *err)
+int elf_build_id(const void *bytes, size_t len, char hex[2 * ELF_BUILD_ID_MAX + 1], struct err *err)
 {
 	Elf64_Ehdr head;
 

@@ -171,8 +171,10 @@ int gitrepo_resolve(struct gitrepo *repo, const char *ref, struct gitid *commit,
 
 	found = git_revparse_single(&object, repo->git, ref);
 	if (found == GIT_EAMBIGUOUS)
-		ret = err_set(err, ERR_USAGE, "%s: \"%s\" is the start of several ids: write more "
-					      "digits", repo->path, ref);
+		ret = err_set(err, ERR_USAGE,
+			"%s: \"%s\" is the start of several ids: write more "
+			"digits",
+			repo->path, ref);
 	else if (found)
 		ret = git_fail(err, ERR_USAGE, "%s has no ref or commit \"%s\"", repo->path, ref);
 	else if (git_object_peel(&peeled, object, GIT_OBJECT_COMMIT))
@@ -217,7 +219,8 @@ void git_add_commit_name(struct gitrepo *repo, const git_oid *id, struct str *ou
 	add_subject(commit, out);
 	when = (time_t)git_commit_time(commit);
 	if (gmtime_r(&when, &day))
-		str_addf(out, "\", %04d-%02d-%02d)", day.tm_year + 1900, day.tm_mon + 1, day.tm_mday);
+		str_addf(out, "\", %04d-%02d-%02d)", day.tm_year + 1900, day.tm_mon + 1,
+			day.tm_mday);
 	else
 		str_add(out, "\")");
 	git_commit_free(commit);

@@ -9,8 +9,8 @@
 
 /*
  * A git repository that kernels come from, through libgit2: read, and written to only under
- * refs/kbracket/ and in its object store. Its branches, tags, index, HEAD and working tree are never
- * touched. Ids are 40 hex digits.
+ * refs/kbracket/ and in its object store. Its branches, tags, index, HEAD and working tree are
+ * never touched. Ids are 40 hex digits.
  */
 enum { GITREPO_ID_LEN = 40 };
 struct gitid {

@@ -65,8 +65,7 @@ static int write_link(const char *path, const void *target, size_t len, struct e
 	return ret;
 }
 
-static int write_blob(
-	struct checkout *c, const char *path, const git_oid *id, unsigned mode)
+static int write_blob(struct checkout *c, const char *path, const git_oid *id, unsigned mode)
 {
 	git_blob *blob = NULL;
 	const void *bytes;
@@ -152,8 +151,7 @@ static int remove_strangers(struct checkout *c, git_tree *tree, const char *fold
 
 static int fill_folder(struct checkout *c, git_tree *tree, const char *folder, int depth);
 
-static int fill_entry(
-	struct checkout *c, const git_tree_entry *entry, const char *path, int depth)
+static int fill_entry(struct checkout *c, const git_tree_entry *entry, const char *path, int depth)
 {
 	git_tree *tree = NULL;
 	int ret;
@@ -178,8 +176,8 @@ static int fill_folder(struct checkout *c, git_tree *tree, const char *folder, i
 	int ret;
 
 	if (depth > MAX_DEPTH)
-		return err_set(c->err, ERR_USAGE, "%s: folders nested deeper than %d", folder,
-			MAX_DEPTH);
+		return err_set(
+			c->err, ERR_USAGE, "%s: folders nested deeper than %d", folder, MAX_DEPTH);
 	ret = stop_check(c->err);
 	if (ret == 0)
 		ret = remove_strangers(c, tree, folder);

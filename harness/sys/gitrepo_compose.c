@@ -136,8 +136,8 @@ static int step_patch(struct gitrepo *repo, const struct git_step *step, git_tre
 
 static const struct {
 	const char *verb, *does_not;
-	int (*run)(struct gitrepo *repo, const struct git_step *step, git_tree *on,
-		git_oid *result, struct err *err);
+	int (*run)(struct gitrepo *repo, const struct git_step *step, git_tree *on, git_oid *result,
+		struct err *err);
 } kinds[] = {
 	[GIT_STEP_REVERT] = {"revert", "cannot revert", step_commit},
 	[GIT_STEP_PICK] = {"cherry-pick", "cannot cherry-pick", step_commit},
@@ -153,8 +153,7 @@ static int run_steps(struct gitrepo *repo, const struct git_step *steps, size_t 
 		int ret = kinds[steps[i].kind].run(repo, &steps[i], *tree, &id, err);
 
 		if (ret)
-			return err_wrap(
-				err, "%s %s", kinds[steps[i].kind].does_not, steps[i].name);
+			return err_wrap(err, "%s %s", kinds[steps[i].kind].does_not, steps[i].name);
 		if (git_tree_lookup(&next, repo->git, &id))
 			return git_fail(err, ERR_INFRA, "%s: a tree just written", repo->path);
 		git_tree_free(*tree);
@@ -178,8 +177,8 @@ static void add_message(
 }
 
 /* Fixed author and a date from the base make the id the same everywhere. */
-static int write_commit(struct gitrepo *repo, git_commit *base, git_tree *tree,
-	const char *message, git_oid *id, struct err *err)
+static int write_commit(struct gitrepo *repo, git_commit *base, git_tree *tree, const char *message,
+	git_oid *id, struct err *err)
 {
 	git_signature *who = NULL;
 	git_reference *ref = NULL;
@@ -189,8 +188,7 @@ static int write_commit(struct gitrepo *repo, git_commit *base, git_tree *tree,
 
 	if (git_signature_new(
 		    &who, "kbracket", "kbracket@localhost", git_commit_time(base) + 1, 0) ||
-		git_commit_create(
-			id, repo->git, NULL, who, who, NULL, message, tree, 1, parents)) {
+		git_commit_create(id, repo->git, NULL, who, who, NULL, message, tree, 1, parents)) {
 		ret = git_fail(err, ERR_INFRA, "%s: cannot write a commit", repo->path);
 	} else {
 		git_oid_tostr(hex, sizeof(hex), id);

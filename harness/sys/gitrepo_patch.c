@@ -21,7 +21,8 @@ static struct patched_file *overlay(struct patched_tree *patched, const char *pa
 	return NULL;
 }
 
-/* The entry for a path, made when absent. path must outlive the patched tree (the patch's arena). */
+/* The entry for a path, made when absent. path must outlive the patched tree (the patch's arena).
+ */
 static struct patched_file *overlay_make(struct patched_tree *patched, const char *path)
 {
 	struct patched_file *file = overlay(patched, path);
@@ -92,7 +93,8 @@ static int apply_file(struct gitrepo *repo, git_tree *base, const struct patch_f
 	else
 		ret = patch_apply(file, old.text, old.len, &content, &hunk, err);
 	if (ret == 0 && !file->new_path && content.len)
-		ret = err_set(err, ERR_USAGE, "the patch deletes the file, but something is left of it");
+		ret = err_set(
+			err, ERR_USAGE, "the patch deletes the file, but something is left of it");
 	if (ret == 0 && file->old_path && !file->is_copy)
 		overlay_make(patched, file->old_path)->deleted = true;
 	if (ret == 0 && file->new_path) {

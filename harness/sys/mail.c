@@ -197,8 +197,7 @@ static void add_without_cr(const char *bytes, size_t len, struct str *out)
 	}
 }
 
-static int add_body(
-	const struct header *header, struct span body, struct str *out, struct err *err)
+static int add_body(const struct header *header, struct span body, struct str *out, struct err *err)
 {
 	const char *encoding = str_text(&header->encoding);
 	struct str decoded = STR_INIT;
@@ -261,9 +260,8 @@ static int add_parts(
 /* Text, and what is declared as a patch whatever its name. */
 static bool is_text(const char *type)
 {
-	return !*type || !strncasecmp(type, "text/plain", 10) ||
-	       !strncasecmp(type, "text/x-", 7) || strcasestr(type, ".patch") ||
-	       strcasestr(type, ".diff");
+	return !*type || !strncasecmp(type, "text/plain", 10) || !strncasecmp(type, "text/x-", 7) ||
+	       strcasestr(type, ".patch") || strcasestr(type, ".diff");
 }
 
 static int add_entity(struct span text, int depth, struct str *out, struct err *err)
@@ -274,7 +272,8 @@ static int add_entity(struct span text, int depth, struct str *out, struct err *
 	int ret = 0;
 
 	if (depth > MAX_DEPTH)
-		return err_set(err, ERR_USAGE, "a mail with parts nested deeper than %d", MAX_DEPTH);
+		return err_set(
+			err, ERR_USAGE, "a mail with parts nested deeper than %d", MAX_DEPTH);
 	read_header(&text, &header);
 	type = str_text(&header.type);
 	if (header.subject.len && !depth)

@@ -10,8 +10,8 @@
 /*
  * Mails as archives hand them out (mbox, or one raw message). Appends the subject line and the text
  * of every message to *out: quoted-printable and base64 are decoded, of multipart messages the text
- * parts are taken, one after the other. Text that is no mail is appended as it is. Hostile input: at
- * most 16 MiB, parts nested at most 8 deep. ERR_USAGE for what can't be decoded.
+ * parts are taken, one after the other. Text that is no mail is appended as it is. Hostile input:
+ * at most 16 MiB, parts nested at most 8 deep. ERR_USAGE for what can't be decoded.
  */
 KB_MUST_CHECK int mail_add_text(const char *bytes, size_t len, struct str *out, struct err *err);
 

@@ -169,8 +169,8 @@ static int read_mode(struct parser *p, const char *text, unsigned *mode)
 	static const struct {
 		const char *text;
 		unsigned mode;
-	} known[] = {{"100644", 0100644}, {"100664", 0100644}, {"100755", 0100755},
-		{"120000", 0120000}};
+	} known[] = {
+		{"100644", 0100644}, {"100664", 0100644}, {"100755", 0100755}, {"120000", 0120000}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (!strcmp(text, known[i].text)) {

@@ -56,10 +56,10 @@ static size_t match_at(const struct patch_hunk *hunk, const struct old_file *old
 }
 
 struct place {
-	size_t floor;	   /* no earlier than the end of the hunk before */
-	bool first, last;  /* only at the file's first line, only up to its last */
-	size_t wanted;	   /* the number of old lines */
-	size_t expected;   /* where it should be, from 0 */
+	size_t floor;	  /* no earlier than the end of the hunk before */
+	bool first, last; /* only at the file's first line, only up to its last */
+	size_t wanted;	  /* the number of old lines */
+	size_t expected;  /* where it should be, from 0 */
 };
 
 static bool fits(const struct patch_hunk *hunk, const struct old_file *old,

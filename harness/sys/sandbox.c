@@ -135,8 +135,8 @@ static int prepare_folder(const char *path, struct err *err)
 	if (stat(path, &st) == 0 && st.st_uid == BUILD_ID)
 		return 0;
 	if (nftw(path, hand_over, 32, FTW_PHYS) != 0)
-		return err_errno(err, ERR_INFRA, errno, "cannot hand %s over to user %d", path,
-			BUILD_ID);
+		return err_errno(
+			err, ERR_INFRA, errno, "cannot hand %s over to user %d", path, BUILD_ID);
 	return 0;
 }
 
@@ -199,8 +199,8 @@ int sandbox_init(struct sandbox *sandbox, const char *source, const char *output
 	sandbox->output = realpath(output, NULL);
 	sandbox->scratch = realpath(scratch, NULL);
 	if (!sandbox->source || !sandbox->output || !sandbox->scratch) {
-		ret = err_errno(err, ERR_INFRA, errno, "cannot find %s, %s or %s", source, output,
-			scratch);
+		ret = err_errno(
+			err, ERR_INFRA, errno, "cannot find %s, %s or %s", source, output, scratch);
 		sandbox_release(sandbox);
 		return ret;
 	}

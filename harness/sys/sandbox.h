@@ -9,22 +9,22 @@
 
 /*
  * Where code that came from outside runs (a kernel's build): without network, as a user of its own,
- * with one folder to read and two to write, and ended as a whole when we end. As much of that as the
- * host allows; what is missing is said. Programs are started with proc_run, with sandbox_argv's
+ * with one folder to read and two to write, and ended as a whole when we end. As much of that as
+ * the host allows; what is missing is said. Programs are started with proc_run, with sandbox_argv's
  * words first, sandbox_enter as in_child and the sandbox as arg.
  */
 enum sandbox_level {
-	SANDBOX_NONE,	  /* nothing: as we are */
-	SANDBOX_USER_NS,  /* we are not root: no network, but our own user id */
-	SANDBOX_USER,	  /* we are root: another user id, but the network stays */
-	SANDBOX_FULL,	  /* we are root: all of it, in a file system view of its own */
+	SANDBOX_NONE,	 /* nothing: as we are */
+	SANDBOX_USER_NS, /* we are not root: no network, but our own user id */
+	SANDBOX_USER,	 /* we are root: another user id, but the network stays */
+	SANDBOX_FULL,	 /* we are root: all of it, in a file system view of its own */
 };
 
 struct sandbox {
 	enum sandbox_level level;
 	char *source, *output, *scratch; /* here */
 	int keep_fd;			 /* stays open in all programs started; -1: none */
-	char *why;			 /* what stood in the way of a better level; NULL: nothing */
+	char *why; /* what stood in the way of a better level; NULL: nothing */
 };
 
 /* Finds the best level that works by trying `test` in it. source is read, output and scratch are

@@ -23,7 +23,8 @@ static const char lab[] = "build/test-kernels", own_fragment[] = "build/test-ker
 static struct arena arena;
 static struct kernels kernels;
 
-/* Opening a repository with libgit2 1.5 leaks what it takes from PCRE2 to match names in its config. */
+/* Opening a repository with libgit2 1.5 leaks what it takes from PCRE2 to match names in its
+ * config. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {

@@ -135,13 +135,18 @@ static const char *const none[] = {NULL};
 
 static struct variant variant(const char *name, const char *ref, const char *const *fragments)
 {
-	return (struct variant){.name = name, .ref = ref, .tree = at("repo"), .reverts = none,
-		.picks = none, .patches = none, .lore_url = "http://127.0.0.1:1",
-		.arch = "x86_64", .config = {"allnoconfig", fragments}};
+	return (struct variant){.name = name,
+		.ref = ref,
+		.tree = at("repo"),
+		.reverts = none,
+		.picks = none,
+		.patches = none,
+		.lore_url = "http://127.0.0.1:1",
+		.arch = "x86_64",
+		.config = {"allnoconfig", fragments}};
 }
 
-static int build(
-	const struct variant *v, struct arena *arena, struct build *out, struct err *err)
+static int build(const struct variant *v, struct arena *arena, struct build *out, struct err *err)
 {
 	struct build_env env = {.cache_dir = at("cache"), .jobs = 2};
 
@@ -160,7 +165,8 @@ static int make_ok(const struct variant *v, struct arena *arena, struct build *o
 /* How often bzImage was made, over all output folders. */
 static int count_builds(void)
 {
-	const char *argv[] = {"sh", "-c", "cat \"$0\"/work/*/out-*/builds 2>/dev/null | wc -l", at("cache"), NULL};
+	const char *argv[] = {"sh", "-c", "cat \"$0\"/work/*/out-*/builds 2>/dev/null | wc -l",
+		at("cache"), NULL};
 	struct proc_spec spec = {.argv = argv};
 	struct str out = STR_INIT;
 	int count;
@@ -184,6 +190,7 @@ static void a_kernel_is_built_once(void **state KB_UNUSED)
 	assert_string_equal(made.release, "6.12.9-fake");
 	assert_string_equal(made.build_id, "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a");
 	assert_string_equal(made.modules, "");
+	assert_string_equal(made.code_sha256, ""); /* the fake has no sections */
 	assert_true(file_exists(made.image));
 	assert_int_equal(file_read(made.config, 65536, &text, NULL), 0);
 	assert_non_null(strstr(str_text(&text), "CONFIG_SMP=y"));
@@ -296,7 +303,8 @@ static void module_signatures_have_one_key(void **state KB_UNUSED)
 static void lost_fragments_are_told(void **state KB_UNUSED)
 {
 	const char *const lost[] = {at("one.config"), at("lost.config"), NULL};
-	const char *const mended[] = {at("one.config"), at("lost.config"), at("later.config"), NULL};
+	const char *const mended[] = {
+		at("one.config"), at("lost.config"), at("later.config"), NULL};
 	const char *const absent[] = {at("nowhere.config"), NULL};
 	struct variant v = variant("v", "base", lost);
 	struct arena arena = ARENA_INIT;
@@ -377,7 +385,8 @@ static void patches_are_built(void **state KB_UNUSED)
 	char *source;
 
 	v.patches = patches;
-	put(at("series/0002-second.patch"), "--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-int c;\n+int d;\n");
+	put(at("series/0002-second.patch"),
+		"--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-int c;\n+int d;\n");
 	put(at("series/0001-first.patch"), "--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-int a;\n+int c;\n");
 	put(at("series/README"), "not a patch");
 	make_ok(&v, &arena, &made);
@@ -422,7 +431,8 @@ static void killed_builds_leave_nothing_behind(void **state KB_UNUSED)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-/* Opening a repository with libgit2 1.5 leaks what it takes from PCRE2 to match names in its config. */
+/* Opening a repository with libgit2 1.5 leaks what it takes from PCRE2 to match names in its
+ * config. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {

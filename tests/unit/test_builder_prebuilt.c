@@ -68,27 +68,29 @@ static void put_scripts(void)
 
 	put(at("archive.deb"), "not really\n", 11, 0644);
 	sha256_of("not really\n", 11, hex);
-	text = xasprintf("test \"$1\" = pkgnames && printf "
-			 "'linux-image-6.12-cloud\\nlinux-image-6.12.2-cloud\\nlinux-image-6.12.3-"
-			 "cloud\\nlinux-image-6.12.3-cloud-dbg\\n' && exit\n"
-			 "for p; do case $p in\n"
-			 "linux-image-6.12-cloud) printf 'Package: %%s\\nVersion: 6.12.3-1\\nDepends: "
-			 "linux-image-6.12.3-cloud (= 6.12.3-1)\\nSize: 5\\n\\n' $p;;\n"
-			 "linux-image-6.12.2-cloud) printf 'Package: %%s\\nVersion: 6.12.2-1\\nDepends: "
-			 "kmod\\nSHA256: %s\\nSize: 11\\n\\n' $p;;\n"
-			 "linux-image-6.12.3-cloud) printf 'Package: %%s\\nVersion: 6.12.3-1\\nDepends: "
-			 "kmod, linux-base\\nSHA256: %s\\nSize: 11\\n\\n' $p;;\n"
-			 "esac; done",
+	text = xasprintf(
+		"test \"$1\" = pkgnames && printf "
+		"'linux-image-6.12-cloud\\nlinux-image-6.12.2-cloud\\nlinux-image-6.12.3-"
+		"cloud\\nlinux-image-6.12.3-cloud-dbg\\n' && exit\n"
+		"for p; do case $p in\n"
+		"linux-image-6.12-cloud) printf 'Package: %%s\\nVersion: 6.12.3-1\\nDepends: "
+		"linux-image-6.12.3-cloud (= 6.12.3-1)\\nSize: 5\\n\\n' $p;;\n"
+		"linux-image-6.12.2-cloud) printf 'Package: %%s\\nVersion: 6.12.2-1\\nDepends: "
+		"kmod\\nSHA256: %s\\nSize: 11\\n\\n' $p;;\n"
+		"linux-image-6.12.3-cloud) printf 'Package: %%s\\nVersion: 6.12.3-1\\nDepends: "
+		"kmod, linux-base\\nSHA256: %s\\nSize: 11\\n\\n' $p;;\n"
+		"esac; done",
 		hex, hex);
 	put_script("apt-cache", text);
 	free(text);
-	text = xasprintf("echo \"$@\" >>%s; cp %s linux-image.deb", at("downloads"),
-		at("archive.deb"));
+	text = xasprintf(
+		"echo \"$@\" >>%s; cp %s linux-image.deb", at("downloads"), at("archive.deb"));
 	put_script("apt-get", text);
 	free(text);
-	text = xasprintf("test $1 = -x\nmkdir -p $3/boot $3/lib/modules/6.12.3-cloud $3/usr\n"
-			 "cp %s $3/boot/vmlinuz-6.12.3-cloud\necho CONFIG_SMP=y >$3/boot/config-6.12.3-"
-			 "cloud",
+	text = xasprintf(
+		"test $1 = -x\nmkdir -p $3/boot $3/lib/modules/6.12.3-cloud $3/usr\n"
+		"cp %s $3/boot/vmlinuz-6.12.3-cloud\necho CONFIG_SMP=y >$3/boot/config-6.12.3-"
+		"cloud",
 		at("bzImage"));
 	put_script("dpkg-deb", text);
 	free(text);

@@ -81,7 +81,8 @@ __attribute__((sentinel)) static const char *git(const char *folder, ...)
 	return last;
 }
 
-/* Opening a repository with libgit2 1.5 leaks what it takes from PCRE2 to match names in its config. */
+/* Opening a repository with libgit2 1.5 leaks what it takes from PCRE2 to match names in its
+ * config. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
@@ -289,8 +290,7 @@ static void the_users_things_stay_untouched(void **state KB_UNUSED)
 	check_compose(at("linked"), "three", &revert, 1, "1\n2\n3\n4\n5\n6\n7\n8\nnine\n", NULL);
 
 	assert_string_equal(before, git(at("repo"), "status", "--porcelain=v2", "--branch", NULL));
-	assert_string_equal(
-		refs, git(at("repo"), "for-each-ref", "refs/heads", "refs/tags", NULL));
+	assert_string_equal(refs, git(at("repo"), "for-each-ref", "refs/heads", "refs/tags", NULL));
 	assert_string_equal(index_before, git(at("repo"), "ls-files", "-s", NULL));
 	check_text(at("repo/kernel/a.c"), "dirty\n");
 	assert_string_equal(git(at("linked"), "status", "--porcelain", NULL), "");
@@ -339,10 +339,11 @@ static void failures_say_what_to_do(void **state KB_UNUSED)
 		"three", &step, (const char *const[]){"(\"one\"", "its base-commit", NULL});
 	free(patch);
 	step = (struct git_step){GIT_STEP_PATCH, "q", "", no_such, sizeof(no_such) - 1};
-	check_compose_fails("one", &step, (const char *const[]){"no: the file does not exist", NULL});
+	check_compose_fails(
+		"one", &step, (const char *const[]){"no: the file does not exist", NULL});
 	step = (struct git_step){GIT_STEP_REVERT, "one", "", NULL, 0};
-	check_compose_fails("three", &step, (const char *const[]){"cannot revert one", "0 parents",
-						   NULL});
+	check_compose_fails(
+		"three", &step, (const char *const[]){"cannot revert one", "0 parents", NULL});
 	put(at("repo/kernel/a.c"), "1\n2\n3!\n4\n5\n6\n7\n8\nnine\n");
 	commit(at("repo"), "four");
 	step = (struct git_step){GIT_STEP_REVERT, "two", "", NULL, 0};

@@ -38,8 +38,10 @@ static int read_image(
 static void pack_gzip(const struct str *in, struct str *out)
 {
 	unsigned char buffer[8192];
-	z_stream z = {.next_in = (unsigned char *)in->text, .avail_in = (unsigned)in->len,
-		.next_out = buffer, .avail_out = sizeof(buffer)};
+	z_stream z = {.next_in = (unsigned char *)in->text,
+		.avail_in = (unsigned)in->len,
+		.next_out = buffer,
+		.avail_out = sizeof(buffer)};
 
 	assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
 	assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
@@ -152,10 +154,10 @@ static void damaged_images_are_survived(void **state KB_UNUSED)
 
 static void bare_notes_are_read(void **state KB_UNUSED)
 {
-	static const unsigned char xen[] = {4, 0, 0, 0, 1, 0, 0, 0, 6, 0, 0, 0, 'X', 'e', 'n', 0, 9,
-		0, 0, 0};
-	static const unsigned char id[] = {4, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0,
-		0x12, 0xef, 0, 0};
+	static const unsigned char xen[] = {
+		4, 0, 0, 0, 1, 0, 0, 0, 6, 0, 0, 0, 'X', 'e', 'n', 0, 9, 0, 0, 0};
+	static const unsigned char id[] = {
+		4, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 0x12, 0xef, 0, 0};
 	unsigned char both[sizeof(xen) + sizeof(id)];
 	char hex[2 * ELF_BUILD_ID_MAX + 1];
 	struct err err = ERR_INIT;

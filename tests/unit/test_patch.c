@@ -177,8 +177,7 @@ static void hunks_are_applied(void **state KB_UNUSED)
 static void file_ends_are_exact(void **state KB_UNUSED)
 {
 	static const char append[] = HEAD "@@ -2 +2,2 @@\n b\n+c\n";
-	static const char no_newline[] =
-		HEAD "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n";
+	static const char no_newline[] = HEAD "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n";
 	static const char create[] = "--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n"
 				     "\\ No newline at end of file\n";
 	static const char delete[] = "--- a/x\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n";

@@ -35,7 +35,8 @@ static int set_up(void **state KB_UNUSED)
 	assert_int_equal(chmod(top, 0700), 0);
 	assert_int_equal(file_mkdirs(at("source"), 0755, NULL), 0);
 	assert_int_equal(file_write_atomic(at("source/file"), "text\n", 5, 0644, NULL), 0);
-	assert_int_equal(sandbox_init(&box, at("source"), at("output"), at("scratch"), -1, NULL), 0);
+	assert_int_equal(
+		sandbox_init(&box, at("source"), at("output"), at("scratch"), -1, NULL), 0);
 	return 0;
 }
 
@@ -74,7 +75,8 @@ static int run(const char *line, struct str *out)
 static void folders_are_there(void **state KB_UNUSED)
 {
 	assert_int_equal(run("test \"$(cat $1/file)\" = text", NULL), 0);
-	assert_int_equal(run("echo made >$2/x && echo made >$3/y && pwd -P | grep -q output", NULL), 0);
+	assert_int_equal(
+		run("echo made >$2/x && echo made >$3/y && pwd -P | grep -q output", NULL), 0);
 	assert_true(file_exists(at("output/x")));
 	assert_true(file_exists(at("scratch/y")));
 }
@@ -108,7 +110,10 @@ static void only_its_folders_are_seen_through(void **state KB_UNUSED)
 {
 	if (box.level != SANDBOX_FULL)
 		skip();
-	assert_int_equal(run("test ! -e " "/tmp/kb-sandbox-test", NULL), 0);
+	assert_int_equal(run("test ! -e "
+			     "/tmp/kb-sandbox-test",
+				 NULL),
+		0);
 	assert_int_equal(run("echo x >/tmp/kb-sandbox-test", NULL), 0);
 	assert_false(file_exists("/tmp/kb-sandbox-test"));
 }
@@ -122,10 +127,9 @@ static void nothing_stays_behind(void **state KB_UNUSED)
 	if (box.level != SANDBOX_FULL && box.level != SANDBOX_USER_NS)
 		skip();
 	assert_int_equal(file_write_atomic(at("output/hold"), "", 0, 0666, NULL), 0);
-	assert_int_equal(
-		run("setsid sh -c 'exec 9>$0/hold; flock 9; : >$0/held; sleep 1000' $2 & "
-		    "while [ ! -e $2/held ]; do sleep 0.05; done",
-			NULL),
+	assert_int_equal(run("setsid sh -c 'exec 9>$0/hold; flock 9; : >$0/held; sleep 1000' $2 & "
+			     "while [ ! -e $2/held ]; do sleep 0.05; done",
+				 NULL),
 		0);
 	fd = open(at("output/hold"), O_RDWR | O_CLOEXEC);
 	assert_true(fd >= 0);
