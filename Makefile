@@ -149,6 +149,7 @@ run-long:
 	@B=$(B) KB_TEST_TIMEOUT=7200 tests/run-tests $(LONG)
 
 quickstart: deps
+	@echo "building kbracket (a minute or so)"
 	@$(MAKE) -s -j2 all
 	$(B)/kbracket run configs/quickstart.yaml
 
