@@ -19,7 +19,7 @@
  * An experiment on the fake machine: variants A and B, boots A B, two conditions, one warm-up and
  * two measured runs of each. Its program prints numbers that are known beforehand.
  */
-enum { FAKE_BOOTS = 2, FAKE_CONDITIONS = 2, FAKE_RUNS = 2 };
+enum { FAKE_BOOTS = 2, FAKE_CONDITIONS = 2, FAKE_RUNS = 2, MAX_MACHINES = 2 };
 
 struct lab {
 	char folder[64];
@@ -27,7 +27,7 @@ struct lab {
 	char database[96];
 	struct arena arena;
 	struct experiment experiment;
-	struct plan plan;
+	struct plan plans[MAX_MACHINES];
 	struct engine_options options;
 	int64_t id; /* in the store */
 };
@@ -99,22 +99,22 @@ static inline char *lab_text(const struct lab *lab, const char *more)
 		lab->workdir, f, f, f, lab->workdir, more);
 }
 
-static inline void lab_plan(struct lab *lab, const char *more)
+/* Reads an experiment's text and plans it. */
+static inline void lab_plan(struct lab *lab, const char *text)
 {
 	struct diag diag = DIAG_INIT;
 	struct str messages = STR_INIT;
 	struct err err = ERR_INIT;
-	char *text = lab_text(lab, more);
 
 	if (experiment_read_text(
 		    &lab->arena, "fake.yaml", text, strlen(text), &lab->experiment, &diag)) {
 		diag_write(&diag, &messages);
 		fail_msg("%s", str_text(&messages));
 	}
-	if (plan_make(&lab->arena, &lab->experiment, &lab->experiment.machines[0], 4, &lab->plan,
-		    &err))
-		fail_msg("%s", err.text);
-	free(text);
+	for (size_t i = 0; i < lab->experiment.machine_count; i++)
+		if (plan_make(&lab->arena, &lab->experiment, &lab->experiment.machines[i], 4,
+			    &lab->plans[i], &err))
+			fail_msg("%s", err.text);
 }
 
 static inline void lab_create(struct lab *lab)
@@ -123,7 +123,7 @@ static inline void lab_create(struct lab *lab)
 	struct store_new what = {
 		.experiment = &lab->experiment,
 		.spec = "experiment: fake\n",
-		.plans = &lab->plan,
+		.plans = lab->plans,
 		.refs = refs,
 		.version = "test",
 	};
@@ -136,8 +136,8 @@ static inline void lab_create(struct lab *lab)
 	store_close(store);
 }
 
-/* A lab with an experiment that is not in the store yet; more is added to its text. */
-static inline struct lab *lab_make(const char *more)
+/* A folder, programs and options; no experiment yet. */
+static inline struct lab *lab_folder(void)
 {
 	struct lab *lab = xcalloc(1, sizeof(*lab));
 	const char *build = getenv("KB_BUILD");
@@ -155,9 +155,6 @@ static inline struct lab *lab_make(const char *more)
 	free(program);
 	if (mkdir(lab->workdir, 0700))
 		BUG("mkdir %s", lab->workdir);
-	lab_image(lab, "A", "1111111111111111", "ok");
-	lab_image(lab, "B", "2222222222222222", "ok");
-	lab_plan(lab, more);
 	lab->options = (struct engine_options){
 		.ops = &fake_ops,
 		.build_cache = lab->folder,
@@ -166,6 +163,21 @@ static inline struct lab *lab_make(const char *more)
 		.native_dir = lab->folder,
 		.version = "test",
 	};
+	return lab;
+}
+
+/* With an experiment on the fake machine that is not in the store yet; more is added to its text.
+ */
+static inline struct lab *lab_make(const char *more)
+{
+	struct lab *lab = lab_folder();
+	char *text;
+
+	lab_image(lab, "A", "1111111111111111", "ok");
+	lab_image(lab, "B", "2222222222222222", "ok");
+	text = lab_text(lab, more);
+	lab_plan(lab, text);
+	free(text);
 	return lab;
 }
 
@@ -196,7 +208,7 @@ static inline int lab_run(struct lab *lab, struct err *err)
 
 	if (ret)
 		return ret;
-	ret = engine_run(store, lab->id, &lab->experiment, &lab->plan, &lab->options, err);
+	ret = engine_run(store, lab->id, &lab->experiment, lab->plans, &lab->options, err);
 	store_close(store);
 	return ret;
 }
@@ -257,25 +269,25 @@ static inline void lab_view(struct lab *lab, struct store_view *view)
 
 /* How often each measured sample is there. */
 struct lab_count {
-	int seen[FAKE_BOOTS][FAKE_CONDITIONS][FAKE_RUNS][3];
-	int warmups[FAKE_BOOTS][FAKE_CONDITIONS];
+	const struct lab *lab;
+	int seen[MAX_MACHINES][FAKE_BOOTS][FAKE_CONDITIONS][FAKE_RUNS][3];
 };
 
 static inline int lab_count_sample(void *arg, const struct store_sample_row *row)
 {
 	struct lab_count *count = arg;
-	int condition = row->workers == 4 ? 0 : 1;
+	int condition = row->workers == 4 ? 0 : 1, machine = 0;
 	int metric = strcmp(row->metric, "rate") ? 2 : row->ordinal - 1;
 
+	while (strcmp(count->lab->experiment.machines[machine].name, row->machine))
+		machine++;
 	assert_true(row->value == lab_value(row->metric, row->workers, row->ordinal));
 	assert_in_range(row->boot, 1, FAKE_BOOTS);
 	assert_in_range(metric, 0, 2);
-	if (row->warmup) {
-		count->warmups[row->boot - 1][condition]++;
+	if (row->warmup)
 		return 0;
-	}
 	assert_in_range(row->run, 1, FAKE_RUNS);
-	count->seen[row->boot - 1][condition][row->run - 1][metric]++;
+	count->seen[machine][row->boot - 1][condition][row->run - 1][metric]++;
 	return 0;
 }
 
@@ -287,11 +299,19 @@ static inline int lab_print_failure(void *arg KB_UNUSED, const struct store_run_
 	return 0;
 }
 
+static inline void lab_assert_run(const int seen[3], int boot, int condition, int run)
+{
+	for (int s = 0; s < 3; s++)
+		if (seen[s] != 1)
+			fail_msg("boot %d condition %d run %d sample %d: %d times", boot + 1,
+				condition, run + 1, s, seen[s]);
+}
+
 /* Every (boot, condition, run, metric, ordinal) exactly once, its value included. */
 static inline void lab_assert_whole(struct lab *lab)
 {
 	struct store *store = lab_store(lab);
-	struct lab_count count = {0};
+	struct lab_count count = {.lab = lab};
 	struct err err = ERR_INIT;
 	struct store_progress progress;
 
@@ -303,15 +323,12 @@ static inline void lab_assert_whole(struct lab *lab)
 			lab_print_failure, NULL, &err))
 		fail_msg("%s", err.text);
 	store_close(store);
-	for (int b = 0; b < FAKE_BOOTS; b++)
-		for (int c = 0; c < FAKE_CONDITIONS; c++)
-			for (int r = 0; r < FAKE_RUNS; r++)
-				for (int s = 0; s < 3; s++)
-					if (count.seen[b][c][r][s] != 1)
-						fail_msg("boot %d condition %d run %d sample %d: "
-							 "%d times",
-							b + 1, c, r + 1, s, count.seen[b][c][r][s]);
-	assert_int_equal(progress.boots[STATE_DONE], FAKE_BOOTS);
+	for (size_t m = 0; m < lab->experiment.machine_count; m++)
+		for (int b = 0; b < FAKE_BOOTS; b++)
+			for (int c = 0; c < FAKE_CONDITIONS; c++)
+				for (int r = 0; r < FAKE_RUNS; r++)
+					lab_assert_run(count.seen[m][b][c][r], b, c, r);
+	assert_int_equal(progress.boots[STATE_DONE], FAKE_BOOTS * lab->experiment.machine_count);
 	assert_int_equal(progress.runs[STATE_PLANNED] + progress.runs[STATE_STARTED], 0);
 }
 

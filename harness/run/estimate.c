@@ -219,6 +219,6 @@ struct estimate_left estimate_left(const struct estimate *estimate)
 			add(&left.run_ns, &left.runs, &machine->conditions[k], overhead,
 				measured_s);
 	}
-	left.measured = measured_s[1] > measured_s[0];
+	left.measured = measured_s[1] >= measured_s[0];
 	return left;
 }
