@@ -14,7 +14,7 @@
  * held to the aim; the wall clock of this run stands below it. Peak memory is that of the whole
  * process.
  *
- *   bench_store [FOLDER]      default build/bench: on the disk that results would be on
+ *   bench_store [FOLDER]      default build/bench/work: on the disk that results would be on
  */
 #include "base/base.h"
 
@@ -447,13 +447,15 @@ static const struct lab_size *shape_size(const char *shape)
 
 int main(int argc, char **argv)
 {
+	const char *base = argc > 1 ? argv[1] : "build/bench/work";
 	char *folder;
 
 	if (argc == 4 && strcmp(argv[1], "--fill") == 0) {
 		fill(argv[3], shape_size(argv[2]));
 		return 0;
 	}
-	folder = xasprintf("%s/store-XXXXXX", argc > 1 ? argv[1] : "build/bench");
+	MUST(file_mkdirs(base, 0755, &err));
+	folder = xasprintf("%s/store-XXXXXX", base);
 	if (!mkdtemp(folder)) {
 		fprintf(stderr, "cannot make %s\n", folder);
 		return 3;

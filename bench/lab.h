@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "model/store_result.h"
 #include "model/store_view.h"
+#include "must.h"
 
 /* A database with an experiment of any size in it, made through the store as a real one is. */
 
@@ -24,17 +25,6 @@ struct lab {
 	int64_t experiment_id;
 	struct store_view view;
 };
-
-/* What benchmarks do when something that must work does not. */
-#define MUST(call)                                                                    \
-	do {                                                                          \
-		struct err err = ERR_INIT;                                            \
-                                                                                      \
-		if (call) {                                                           \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, err.text); \
-			exit(3);                                                      \
-		}                                                                     \
-	} while (0)
 
 static inline char *lab_experiment_text(const struct lab_size *size)
 {
