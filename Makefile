@@ -117,7 +117,8 @@ bench: all newidle-tree $(BENCH) $(B)/bench/lookout
 bench-verdicts: $(B)/bench/bench_verdicts
 	@$< $(ARGS)
 
-tests: $(UNIT) $(SYSTEM) $(LONG)
+tests: $(UNIT) $(SYSTEM)
+long-tests: $(LONG)
 fuzzers: $(FUZZ)
 
 # Tests find the programs under test in the build folder that they were built in.
@@ -149,7 +150,7 @@ check: deps
 
 # With the points at which tests let kbracket die, which ordinary builds do not have.
 check-long: deps
-	@$(MAKE) -s B=build/long SANITIZE=-DKB_FAULT_POINTS all tests
+	@$(MAKE) -s B=build/long SANITIZE=-DKB_FAULT_POINTS all long-tests
 	@$(MAKE) -s B=build/long run-long
 
 run-long:
