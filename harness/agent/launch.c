@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-
+#include "base/signals.h"
 #include "agent/launch.h"
 
 struct launch_mark *launch_mark_make(void)
@@ -31,16 +31,6 @@ KB_NORETURN static void give_up(struct launch_mark *mark, const char *stage)
 	mark->error = errno;
 	mark->stage = stage;
 	_exit(127);
-}
-
-static void reset_signals(void)
-{
-	sigset_t none;
-
-	for (int sig = 1; sig < NSIG; sig++)
-		(void)signal(sig, SIG_DFL); /* KILL, STOP and libc's own refuse, rightly */
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 /* Our own descriptors are all close-on-exec; this is for what ssh or a shell left open. */
@@ -99,7 +89,7 @@ KB_NORETURN static void child(const struct launch *l, struct launch_mark *mark, 
 	set_limits(l, mark);
 	restore_oom_score(l->oom_score);
 	close_others();
-	reset_signals();
+	signals_reset();
 	(void)umask(022);
 	sleep_until_wall(l->start_wall_ns);
 	mark->started_wall_ns = clock_wall_ns();

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/signals.h"
 #include "sys/child.h"
 
 /* What the child could not do; sent to the parent through a pipe that a successful exec closes. */
@@ -37,17 +38,6 @@ KB_NORETURN static void fail_in_child(int status_fd, enum stage stage)
 
 	(void)!write(status_fd, &failure, sizeof(failure)); /* the parent then sees an early end */
 	_exit(127);
-}
-
-/* Everything that we ignore or handle is back at its default, and nothing stays blocked. */
-static void reset_signals(void)
-{
-	sigset_t none;
-
-	for (int signo = 1; signo < NSIG; signo++)
-		(void)signal(signo, SIG_DFL); /* SIGKILL, SIGSTOP and libc's own refuse */
-	sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 /* The descriptors may be any of 0, 1, 2 themselves, in any order: first all move out of the way. */
@@ -76,7 +66,7 @@ KB_NORETURN static void run_child(const struct launch *launch)
 		fail_in_child(launch->status_fd, STAGE_SET_UP);
 	if (setsid() < 0 || place_fds(launch->fds) != 0)
 		fail_in_child(status_fd, STAGE_SET_UP);
-	reset_signals();
+	signals_reset();
 	/* Ours are opened with O_CLOEXEC; this is for those that we were started with. */
 	(void)close_range(3, UINT_MAX, CLOSE_RANGE_CLOEXEC);
 	if (spec->cwd && chdir(spec->cwd) != 0)

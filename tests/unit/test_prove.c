@@ -31,7 +31,7 @@ static struct prove_answer prove(
 {
 	struct prove_answer answer;
 	struct err err = ERR_INIT;
-	json_t *seen, *changes;
+	json_t *seen = NULL, *changes = NULL;
 
 	if (json_parse(good, strlen(good), 4096, &seen, &err) ||
 		json_parse(change, strlen(change), 4096, &changes, &err))
