@@ -19,6 +19,12 @@
  * An experiment on the fake machine: variants A and B, boots A B, two conditions, one warm-up and
  * two measured runs of each. Its program prints numbers that are known beforehand.
  */
+#ifdef KB_FAULT_POINTS
+enum { HAS_FAULT_POINTS = true };
+#else
+enum { HAS_FAULT_POINTS = false };
+#endif
+
 enum { FAKE_BOOTS = 2, FAKE_CONDITIONS = 2, FAKE_RUNS = 2, MAX_MACHINES = 2 };
 
 struct lab {

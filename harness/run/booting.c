@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
-#include <unistd.h>
-
 #include "base/clock.h"
-#include "base/stop.h"
 #include "run/booting.h"
 #include "run/console.h"
 #include "run/fault.h"
@@ -91,6 +88,8 @@ static int set_and_prove(struct rig *rig, const struct store_boot *boot, const c
 		ret = knobs_apply(rig, variant_of(rig, boot), seen, live, &sysctls, &failure->err);
 		failure->reason = "switches";
 		failure->final = ret == ERR_NOT_FOUND;
+		expect.features_before =
+			arena_strdup(&rig->engine->arena, json_get_text(seen, "features", ""));
 		json_decref(seen);
 		seen = NULL;
 		if (!ret)

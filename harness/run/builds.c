@@ -76,7 +76,7 @@ static int keep(struct engine *engine, size_t index, struct err *err)
 {
 	const struct build *build = &engine->builds[index];
 	struct str config = STR_INIT;
-	struct store_raw log;
+	struct store_raw log = {0};
 	char *path = xasprintf("raw/builds/%s-log", build->key);
 	size_t logs = 0;
 	int ret = load_config(build, &config, err);

@@ -53,24 +53,47 @@ static int set_sysctls(
 	return ret;
 }
 
+static void note_features(const struct variant *variant, const char *features, struct strv *noted)
+{
+	strv_release(noted);
+	for (size_t i = 0; i < argv_count(variant->features); i++) {
+		char *state = present_state(features, variant->features[i]);
+
+		strv_add(noted, state);
+		free(state);
+	}
+}
+
+void knobs_remember(
+	struct rig *rig, const struct variant *variant, const char *proof, struct live *live)
+{
+	json_t *stored = NULL, *sysctls;
+
+	if (rig_is_booted(rig) || json_parse(proof, strlen(proof), 1 << 20, &stored, NULL))
+		return;
+	note_features(variant, json_get_text(stored, "features_before", ""), &live->features);
+	sysctls = json_object_get(stored, "sysctls");
+	json_decref(live->undo);
+	live->undo = json_incref(sysctls);
+	json_decref(stored);
+}
+
 int knobs_apply(struct rig *rig, const struct variant *variant, const json_t *before,
 	struct live *live, json_t **sysctls, struct err *err)
 {
 	const char *features = json_get_text(before, "features", "");
 	int ret = 0;
 
-	for (size_t i = 0; !rig_is_booted(rig) && i < argv_count(variant->features); i++) {
-		char *state = present_state(features, variant->features[i]);
-
-		strv_add(&live->features, state);
-		free(state);
-	}
+	if (!rig_is_booted(rig))
+		note_features(variant, features, &live->features);
 	if (argv_count(variant->features))
 		ret = set_features(rig, variant->features, err);
 	if (!ret && variant->sysctls.count)
 		ret = set_sysctls(rig, &variant->sysctls, sysctls, err);
-	if (!ret && !rig_is_booted(rig) && *sysctls)
+	if (!ret && !rig_is_booted(rig)) {
+		json_decref(live->undo);
 		live->undo = json_incref(*sysctls);
+	}
 	return ret;
 }
 

@@ -14,6 +14,11 @@
 KB_MUST_CHECK int knobs_apply(struct rig *rig, const struct variant *variant, const json_t *before,
 	struct live *live, json_t **sysctls, struct err *err);
 
+/* Takes what was before from a proof that another kbracket stored, which may have died before it
+ * could put it back. */
+void knobs_remember(
+	struct rig *rig, const struct variant *variant, const char *proof, struct live *live);
+
 /* Puts back what live has noted; what can't be put back is told in the log. */
 void knobs_restore(struct rig *rig, struct live *live);
 

@@ -150,6 +150,7 @@ static const char *proof_json(
 
 	json_object_set_new(o, "expected", expected_json(expect));
 	json_object_set_new(o, "seen", json_deep_copy(seen));
+	json_object_set_new(o, "features_before", json_text(expect->features_before));
 	if (sysctls)
 		json_object_set(o, "sysctls", sysctls);
 	json_write(o, false, &text);

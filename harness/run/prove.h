@@ -19,6 +19,7 @@ struct prove_expect {
 	const char *old_boot_id;     /* of before the boot; NULL: it may be any */
 	int64_t cpus;		     /* online; 0: any */
 	const char *const *features; /* NAME or NO_NAME as read back; NULL: none */
+	const char *features_before; /* all of them before they were set, for the record; NULL */
 };
 
 struct prove_answer {

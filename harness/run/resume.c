@@ -5,6 +5,7 @@
 #include "run/collect.h"
 #include "run/console.h"
 #include "run/fault.h"
+#include "run/knobs.h"
 #include "run/prove.h"
 #include "run/resume.h"
 
@@ -43,6 +44,8 @@ static int find_alive(struct rig *rig, const struct store_boot *boot,
 	ret = booting_prove(rig, boot, NULL, live, &answer, &why);
 	if (ret == ERR_INTERRUPTED)
 		return err_set(err, ret, "%s", why.text);
+	knobs_remember(rig, rig->engine->experiment->variants[boot->variant->position],
+		attempt->proof, live);
 	*alive = !ret && !answer.reason;
 	if (*alive) {
 		live->attempt_id = attempt->id;

@@ -30,12 +30,12 @@ void rig_tell(
 }
 
 /* Whole command line: the machine's, the variant's, and a panic that ends at the safe kernel. */
-static const char *whole_cmdline(struct rig *rig, size_t variant)
+static const char *whole_cmdline(struct rig *rig, const char *variant)
 {
-	return arena_printf(&rig->engine->arena, "%s%s%s%spanic=5 oops=panic",
-		rig->plan->machine->cmdline, rig->plan->machine->cmdline[0] ? " " : "",
-		rig->engine->experiment->variants[variant]->cmdline,
-		rig->engine->experiment->variants[variant]->cmdline[0] ? " " : "");
+	const char *machine = rig->plan->machine->cmdline;
+
+	return arena_printf(&rig->engine->arena, "%s%s%s%spanic=5 oops=panic", machine,
+		machine[0] ? " " : "", variant, variant[0] ? " " : "");
 }
 
 struct boot_image rig_image(struct rig *rig, size_t variant)
@@ -48,7 +48,7 @@ struct boot_image rig_image(struct rig *rig, size_t variant)
 		.image = build->image,
 		.modules = build->modules,
 		.release = build->release,
-		.cmdline = whole_cmdline(rig, variant),
+		.cmdline = whole_cmdline(rig, rig->engine->experiment->variants[variant]->cmdline),
 	};
 }
 
@@ -65,6 +65,7 @@ static int start(struct rig *rig, struct err *err)
 		if (!engine->built[i] || (tried && !strcmp(tried, engine->builds[i].key)))
 			continue;
 		rig->safe = rig_image(rig, i);
+		rig->safe.cmdline = whole_cmdline(rig, "");
 		ret = engine->options->ops->start(rig->remote.machine, &rig->safe, err);
 		if (!ret || ret == ERR_INTERRUPTED || ret == ERR_USAGE ||
 			rig->plan->machine->kind != MACHINE_QEMU)

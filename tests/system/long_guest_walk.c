@@ -47,9 +47,8 @@ int main(void)
 		cmocka_unit_test(hanging_and_dying_kernels_cost_their_own_boots),
 	};
 
-#ifndef KB_FAULT_POINTS
-	skip_program("built without -DKB_FAULT_POINTS");
-#endif
+	if (!HAS_FAULT_POINTS)
+		skip_program("built without -DKB_FAULT_POINTS");
 	guest_need();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

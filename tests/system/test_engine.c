@@ -256,6 +256,56 @@ static void two_engines_never_share_an_experiment(void **state)
 	free(busy);
 }
 
+static char *machine_line(const struct lab *lab, const char *name)
+{
+	char *path = xasprintf("%s/root/%s", lab->workdir, name);
+	struct str line = STR_INIT;
+	struct err err = ERR_INIT;
+
+	if (file_read_line(path, &line, &err))
+		fail_msg("%s", err.text);
+	free(path);
+	return str_take(&line);
+}
+
+static void assert_switches(const struct lab *lab, const char *feature, const char *sysctl)
+{
+	char *features = machine_line(lab, "sys/kernel/debug/sched/features");
+	char *value = machine_line(lab, "proc/sys/kernel/knob");
+
+	assert_int_equal(strncmp(features, feature, strlen(feature)), 0);
+	assert_string_equal(value, sysctl);
+	free(features);
+	free(value);
+}
+
+/* A machine that is never booted: switches are put back after each boot, also by the kbracket that
+ * goes on after another one was killed. */
+static void switches_are_put_back(void **state)
+{
+	struct lab *lab = *state;
+	struct machine_spec *spec = &lab->experiment.machines[0];
+	struct pair knob = {"kernel.knob", "7"};
+	struct variant switched = *lab->experiment.variants[1];
+	struct machine machine = {.spec = spec};
+	char *image = xasprintf("%s/A", lab->folder);
+	pid_t pid;
+
+	spec->boot = BOOT_NONE;
+	switched.sysctls = (struct pairs){&knob, 1};
+	lab->experiment.variants[1] = &switched;
+	fake_come_up(&machine, &(struct boot_image){image, "", "", ""}, NULL);
+	fake_line(lab->workdir, "root/proc/sys/kernel/knob", "3");
+	pid = lab_start(lab, "stored:7"); /* in the second boot, of the switched variant */
+	assert_int_equal(lab_was_killed(lab_wait(pid)), HAS_FAULT_POINTS);
+	if (HAS_FAULT_POINTS)
+		assert_switches(lab, "NO_NI_RANDOM", "7");
+	lab_must_run(lab);
+	lab_assert_whole(lab);
+	assert_switches(lab, "NI_RANDOM", "3");
+	free(image);
+}
+
 struct told {
 	int runs, boots;
 	int64_t first_left_ns, last_left_ns;
@@ -306,6 +356,7 @@ int main(void)
 		TEST(a_machine_that_is_lost_keeps_its_plan),
 		TEST(a_missing_program_is_told_before_anything_is_measured),
 		TEST(two_engines_never_share_an_experiment),
+		TEST(switches_are_put_back),
 		TEST(progress_counts_down),
 	};
 

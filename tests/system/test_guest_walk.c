@@ -44,9 +44,8 @@ int main(void)
 		cmocka_unit_test(killed_in_a_transaction_and_resumed),
 	};
 
-#ifndef KB_FAULT_POINTS
-	skip_program("built without -DKB_FAULT_POINTS");
-#endif
+	if (!HAS_FAULT_POINTS)
+		skip_program("built without -DKB_FAULT_POINTS");
 	guest_need();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static const struct watch_run two_seconds = {2000000000, 10, 4, 0};
 static json_t *result_with(const char *change)
 {
 	struct err err = ERR_INIT;
-	json_t *result, *changes;
+	json_t *result = NULL, *changes = NULL;
 	const char *key;
 	json_t *value;
 
