@@ -472,6 +472,11 @@ static void a_lab_is_made_once(void **state)
 	free(config);
 }
 
+#define AA_CONFIG(duration)                                                                 \
+	"experiment: aa\nmachines: [here]\nkernels: ../kernels/two.yaml\nbaseline: base\n"  \
+	"variants: [same]\nsuites: [canary]\nsaturation: [100%%]\nduration: " duration "\n" \
+	"design: { boots: 2, runs: 3, warmup: 1, seed: 1 }\n"
+
 /* A lab on this host, not booted: two "kernels" that are one, and the canary. */
 static void make_lab(struct bench *bench)
 {
@@ -483,11 +488,8 @@ static void make_lab(struct bench *bench)
 		{"kernels/two.yaml", "variants:\n"
 				     "  base: { prebuilt: { package: linux-image-amd64 } }\n"
 				     "  same: { like: base }\n"},
-		{"configs/aa.yaml", "experiment: aa\nmachines: [here]\n"
-				    "kernels: ../kernels/two.yaml\n"
-				    "baseline: base\nvariants: [same]\nsuites: [canary]\n"
-				    "saturation: [100%%]\nduration: 100ms\n"
-				    "design: { boots: 2, runs: 3, warmup: 1, seed: 1 }\n"},
+		{"configs/aa.yaml", AA_CONFIG("100ms")},
+		{"configs/slow.yaml", AA_CONFIG("1s")},
 	};
 	char *share = realpath(".", NULL);
 	struct err err = ERR_INIT;
@@ -589,7 +591,7 @@ static void wait_for_runs(struct bench *bench, int64_t wanted)
 static void a_stopped_experiment_is_resumed(void **state)
 {
 	struct bench *bench = *state;
-	char *path = program(), *config = xasprintf("%s/configs/aa.yaml", bench->folder);
+	char *path = program(), *config = xasprintf("%s/configs/slow.yaml", bench->folder);
 	char *results = xasprintf("--results=%s", bench->results);
 	const char *const argv[] = {path, results, "run", config, NULL};
 	struct proc_result result = PROC_RESULT_INIT;
@@ -598,7 +600,7 @@ static void a_stopped_experiment_is_resumed(void **state)
 
 	make_lab(bench);
 	assert_int_equal(proc_start(&(struct proc_spec){.argv = argv}, &proc, &err), 0);
-	wait_for_runs(bench, 3);
+	wait_for_runs(bench, 1);
 	assert_int_equal(kill(proc_pid(proc), SIGINT), 0);
 	while (proc_alive(proc, &result))
 		clock_sleep_ns(10 * NS_PER_MS);
