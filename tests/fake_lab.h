@@ -170,8 +170,11 @@ static inline int fake_boot(struct machine *machine, const struct boot_image *ke
 	const char *console, struct err *err)
 {
 	struct fake_image image;
-	char *folder = path_dir(console);
+	char *folder;
 
+	if (machine->spec->boot == BOOT_NONE)
+		return 0;
+	folder = path_dir(console);
 	fake_read_image(kernel->image, &image);
 	fake_line(folder, path_name(console), "fake console");
 	free(folder);
