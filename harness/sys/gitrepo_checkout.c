@@ -20,6 +20,41 @@ struct checkout {
 	struct err *err;
 };
 
+static bool is_name(const char *name, size_t len)
+{
+	return len && !(len == 1 && name[0] == '.') && !(len == 2 && !memcmp(name, "..", 2));
+}
+
+static int refuse_name(struct checkout *c, const char *name)
+{
+	struct str safe = STR_INIT;
+	int ret;
+
+	str_add_safe(&safe, name, strnlen(name, 200));
+	ret = err_set(c->err, ERR_USAGE,
+		"%s: the tree holds '%s', which is no name of a file: the repository is damaged, "
+		"or "
+		"made to do harm",
+		c->repo->path, str_text(&safe));
+	str_release(&safe);
+	return ret;
+}
+
+/* git makes no trees with such names, but one can be made by hand, and would have us write outside
+ * the folder. path: names joined by '/'. */
+static int check_names(struct checkout *c, const char *path)
+{
+	for (const char *name = path;;) {
+		size_t len = strcspn(name, "/");
+
+		if (!is_name(name, len))
+			return refuse_name(c, path);
+		if (!name[len])
+			return 0;
+		name += len + 1;
+	}
+}
+
 static int write_bytes(int fd, const char *path, const void *bytes, size_t len, struct err *err)
 {
 	const char *at = bytes;
@@ -183,9 +218,12 @@ static int fill_folder(struct checkout *c, git_tree *tree, const char *folder, i
 		ret = remove_strangers(c, tree, folder);
 	for (size_t i = 0; ret == 0 && i < git_tree_entrycount(tree); i++) {
 		const git_tree_entry *entry = git_tree_entry_byindex(tree, i);
-		char *path = path_join(folder, git_tree_entry_name(entry));
+		const char *name = git_tree_entry_name(entry);
+		char *path = xasprintf("%s/%s", folder, name);
 
-		ret = fill_entry(c, entry, path, depth);
+		ret = strchr(name, '/') ? refuse_name(c, name) : check_names(c, name);
+		if (ret == 0)
+			ret = fill_entry(c, entry, path, depth);
 		free(path);
 	}
 	return ret;
@@ -221,12 +259,16 @@ static void remove_empty_parents(struct checkout *c, char *path)
 static int change_file(struct checkout *c, const git_diff_delta *delta, bool removals)
 {
 	bool removal = delta->status == GIT_DELTA_DELETED;
+	const char *inside = removal ? delta->old_file.path : delta->new_file.path;
 	char *path;
 	int ret;
 
 	if (removal != removals)
 		return 0;
-	path = xasprintf("%s/%s", c->folder, removal ? delta->old_file.path : delta->new_file.path);
+	ret = check_names(c, inside);
+	if (ret)
+		return ret;
+	path = xasprintf("%s/%s", c->folder, inside);
 	if (removal) {
 		ret = file_remove_tree(path, c->err);
 		remove_empty_parents(c, path);

@@ -457,6 +457,59 @@ static void folders_and_files_change_places(void **state KB_UNUSED)
 	check_same_as_git("three");
 }
 
+/* A tree with one file of any name, as only a damaged or hostile repository has it. */
+static void write_tree(const char *name, struct gitid *tree)
+{
+	const char *argv[] = {
+		"git", "hash-object", "-t", "tree", "--literally", "-w", "--stdin", NULL};
+	const char *blob = git(at("repo"), "rev-parse", "one:kernel/a.c", NULL);
+	struct str bytes = STR_INIT, out = STR_INIT;
+	struct proc_spec spec = {.argv = argv, .cwd = at("repo")};
+	struct err err = ERR_INIT;
+
+	str_addf(&bytes, "100644 %s", name);
+	str_add_char(&bytes, '\0');
+	for (int i = 0; i < 40; i += 2) {
+		char digits[3] = {blob[i], blob[i + 1], '\0'};
+
+		str_add_char(&bytes, (char)strtol(digits, NULL, 16));
+	}
+	spec.input = bytes.text;
+	spec.input_len = bytes.len;
+	if (proc_check(&spec, &out, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(out.len, 41);
+	memcpy(tree->hex, out.text, 40);
+	tree->hex[40] = '\0';
+	str_release(&bytes);
+	str_release(&out);
+}
+
+static void names_do_not_lead_outside(void **state KB_UNUSED)
+{
+	static const char *const names[] = {
+		"..", ".", "../outside", "kernel/../../outside", "/tmp/kb-gitrepo-outside"};
+	struct gitrepo *repo;
+	struct err err = ERR_INIT;
+
+	assert_int_equal(gitrepo_open(at("repo"), &repo, &err), 0);
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(names); i++) {
+		struct gitid tree;
+
+		/* into an empty folder, and as a change to what is there */
+		assert_int_equal(file_remove_tree(at("src"), NULL), 0);
+		assert_int_equal(file_remove_tree(at("src.state"), NULL), 0);
+		if (i >= ARRAY_SIZE(names))
+			(void)check_out("one");
+		write_tree(names[i % ARRAY_SIZE(names)], &tree);
+		assert_int_equal(gitrepo_checkout(repo, &tree, at("src"), NULL, &err), ERR_USAGE);
+		assert_non_null(strstr(err.text, "which is no name of a file"));
+		assert_false(file_exists(at("outside")));
+		assert_false(file_exists("/tmp/kb-gitrepo-outside"));
+	}
+	gitrepo_free(repo);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -472,6 +525,7 @@ int main(void)
 		TEST(checkouts_write_only_what_differs),
 		TEST(interrupted_checkouts_are_mended),
 		TEST(folders_and_files_change_places),
+		TEST(names_do_not_lead_outside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
