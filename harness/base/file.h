@@ -16,7 +16,8 @@ KB_MUST_CHECK int file_read(const char *path, size_t max_bytes, struct str *out,
 KB_MUST_CHECK int file_read_line(const char *path, struct str *out, struct err *err);
 
 /* Writes the bytes to a temporary file beside path, syncs it, renames it over path and syncs the
- * folder: path holds the old content or the new, never a part. mode as for open(2). */
+ * folder: path holds the old content or the new, never a part. mode is the file's, whatever the
+ * umask. */
 KB_MUST_CHECK int file_write_atomic(
 	const char *path, const void *bytes, size_t len, unsigned mode, struct err *err);
 

@@ -39,7 +39,7 @@ int raw_keep(struct arena *arena, const char *folder, const char *path, const ch
 
 	compress_pack_zstd(bytes, len, &packed);
 	if (!ret)
-		ret = file_write_atomic(full, packed.text, packed.len, 0666, err);
+		ret = file_write_atomic(full, packed.text, packed.len, 0644, err);
 	str_release(&packed);
 	free(parent);
 	free(full);
