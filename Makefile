@@ -127,8 +127,9 @@ export KB_BUILD = $(CURDIR)/$(B)
 run-units:
 	@B=$(B) tests/run-tests $(UNIT)
 
+# Guests are slow where there is no KVM.
 run-system:
-	@B=$(B) tests/run-tests $(SYSTEM)
+	@B=$(B) KB_TEST_TIMEOUT=3600 tests/run-tests $(SYSTEM)
 
 run-fuzz-corpus:
 	@B=$(B) tests/run-tests $(FUZZ)
