@@ -51,15 +51,19 @@ static int64_t ended(const int64_t counts[5])
 	return counts[STATE_DONE] + counts[STATE_FAILED];
 }
 
+/* Longer than that is not an estimate: a clock was set. */
+#define LEFT_MAX_NS ((double)INT64_MAX / 4)
+
 /* What is left takes as long as what is done took: < 0 when nothing is known yet. */
 static int64_t left_ns(const struct moment *moment)
 {
 	int64_t runs = ended(moment->progress.runs), total = all(moment->progress.runs);
-	int64_t spent = moment->progress.last_ns - moment->head.created_ns;
+	double spent = (double)moment->progress.last_ns - (double)moment->head.created_ns;
+	double left = runs ? spent / (double)runs * (double)(total - runs) : 0;
 
-	if (runs == 0 || spent <= 0)
+	if (runs == 0 || spent <= 0 || left > LEFT_MAX_NS)
 		return -1;
-	return (int64_t)((double)spent / (double)runs * (double)(total - runs));
+	return (int64_t)left;
 }
 
 static json_t *counts_json(const int64_t counts[5])
@@ -102,7 +106,7 @@ static void add_counts(struct str *out, const char *what, const int64_t counts[5
 static void write_text(const struct moment *moment)
 {
 	const struct store_experiment *head = &moment->head;
-	int64_t left = left_ns(moment);
+	int64_t left = left_ns(moment), last = moment->progress.last_ns, now = clock_wall_ns();
 	struct str out = STR_INIT;
 
 	str_addf(&out, "%s %lld, ", store_kind_name(head->kind), (long long)head->id);
@@ -112,9 +116,9 @@ static void write_text(const struct moment *moment)
 	add_counts(&out, "runs", moment->progress.runs);
 	if (moment->progress.current_boot)
 		str_addf(&out, "  now    boot %lld\n", (long long)moment->progress.current_boot);
-	if (moment->progress.last_ns) {
+	if (last > 0) {
 		str_add(&out, "  stored ");
-		num_add_duration(&out, clock_wall_ns() - moment->progress.last_ns);
+		num_add_duration(&out, now > last ? now - last : 0);
 		str_add(&out, " ago\n");
 	}
 	if (head->state != STATE_DONE && left >= 0) {

@@ -15,9 +15,14 @@ struct store {
 	char *folder;
 };
 
-/* The state of a name that this module wrote; an unknown one is a BUG. */
+/* The state of a name that store_check has seen; an unknown one is a BUG. */
 enum store_state store_state_parse(const char *name);
 enum store_kind store_kind_parse(const char *name);
+
+/* Refuse (ERR_INFRA) rows that no longer fit together since another program changed them: the rows
+ * of experiments themselves (of one; 0: all), or everything of one experiment but its samples. */
+KB_MUST_CHECK int store_check_heads(struct store *store, int64_t experiment_id, struct err *err);
+KB_MUST_CHECK int store_check(struct store *store, int64_t experiment_id, struct err *err);
 
 /* A column's text in the arena; NULL becomes "". */
 const char *store_arena_text(struct arena *arena, struct db_rows *rows, int column);

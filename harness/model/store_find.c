@@ -35,9 +35,12 @@ int store_load_head(struct store *store, int64_t experiment_id, struct arena *ar
 	struct store_experiment *out, struct err *err)
 {
 	struct db_rows *rows;
-	int ret = db_query(store->db, &rows, err,
-		"SELECT id, spec, " HEAD " FROM experiment WHERE id = ?", "i", experiment_id);
+	int ret = store_check_heads(store, experiment_id, err);
 
+	if (!ret)
+		ret = db_query(store->db, &rows, err,
+			"SELECT id, spec, " HEAD " FROM experiment WHERE id = ?", "i",
+			experiment_id);
 	if (ret)
 		return ret;
 	ret = db_next(rows, err);
@@ -56,9 +59,11 @@ int store_list(struct store *store, struct arena *arena, struct store_experiment
 	struct store_experiment *items = NULL;
 	size_t n = 0, capacity = 0;
 	struct db_rows *rows;
-	int ret = db_query(store->db, &rows, err,
-		"SELECT id, '', " HEAD " FROM experiment ORDER BY id DESC", "");
+	int ret = store_check_heads(store, 0, err);
 
+	if (!ret)
+		ret = db_query(store->db, &rows, err,
+			"SELECT id, '', " HEAD " FROM experiment ORDER BY id DESC", "");
 	if (ret)
 		return ret;
 	while ((ret = db_next(rows, err)) == 1) {
@@ -151,10 +156,12 @@ int store_progress(
 	struct store *store, int64_t experiment_id, struct store_progress *out, struct err *err)
 {
 	struct store_progress p = {0};
-	int ret = count_states(store,
-		"SELECT state, count(*) FROM boot WHERE experiment_id = ? GROUP BY state",
-		experiment_id, p.boots, err);
+	int ret = store_check(store, experiment_id, err);
 
+	if (!ret)
+		ret = count_states(store,
+			"SELECT state, count(*) FROM boot WHERE experiment_id = ? GROUP BY state",
+			experiment_id, p.boots, err);
 	if (!ret)
 		ret = count_states(store,
 			"SELECT state, count(*) FROM (SELECT run.state, max(run.try) FROM run"

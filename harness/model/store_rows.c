@@ -161,11 +161,29 @@ static void read_run(struct db_rows *rows, struct store_run_row *out)
 	};
 }
 
+static int check_filtered(
+	struct store *store, const struct store_run_filter *filter, struct err *err)
+{
+	int64_t experiment_id;
+	int ret = db_get_int(store->db, &experiment_id, err,
+		"SELECT coalesce(nullif(?1, 0),"
+		" (SELECT experiment_id FROM boot WHERE id = ?2),"
+		" (SELECT experiment_id FROM run JOIN boot ON boot.id = boot_id"
+		"  WHERE run.id = ?3), 0)",
+		"iii", filter->experiment_id, filter->boot_id, filter->run_id);
+
+	return ret ? ret : store_check(store, experiment_id, err);
+}
+
 int store_each_run(struct store *store, const struct store_run_filter *filter, store_run_fn *fn,
 	void *arg, struct err *err)
 {
 	struct db_rows *rows;
-	int ret = db_query(store->db, &rows, err,
+	int ret = check_filtered(store, filter, err);
+
+	if (ret)
+		return ret;
+	ret = db_query(store->db, &rows, err,
 		"SELECT run.id, run.boot_id, run.condition_id, run.attempt_id, machine.name,"
 		" variant.name, condition.name, suite.name, boot.ordinal, run.position, warmup,"
 		" run.ordinal, try, run.state, run.reason, run.detail, program.name,"

@@ -363,6 +363,8 @@ int store_load(struct store *store, int64_t experiment_id, struct arena *arena,
 	int ret = store_load_head(store, experiment_id, arena, &view.head, err);
 
 	if (!ret)
+		ret = store_check(store, experiment_id, err);
+	if (!ret)
 		ret = load_variants(store, arena, &view, err);
 	if (!ret)
 		ret = load_machines(store, arena, &view, err);

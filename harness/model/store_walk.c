@@ -103,14 +103,15 @@ static int load_boot_runs(struct walk *walk, size_t boot, struct boot_runs *runs
 {
 	struct db_rows *rows;
 	int ret = db_query(walk->store->db, &rows, err,
-		"SELECT id, condition_id, position, state, reading FROM run"
+		"SELECT id, condition_id, position, state = 'done', state = 'failed', reading"
+		" FROM run"
 		" WHERE boot_id = ? AND warmup = 0 ORDER BY id",
 		"i", walk->boots[boot].id);
 
 	if (ret)
 		return ret;
 	while ((ret = db_next(rows, err)) == 1) {
-		enum store_state state = store_state_parse(db_text(rows, 3));
+		bool done = db_int(rows, 3), failed = db_int(rows, 4);
 		size_t condition = condition_index(walk, db_int(rows, 1));
 
 		if (condition == SIZE_MAX)
@@ -120,10 +121,10 @@ static int load_boot_runs(struct walk *walk, size_t boot, struct boot_runs *runs
 			.id = db_int(rows, 0),
 			.condition = condition,
 			.position = (int32_t)db_int(rows, 2),
-			.reading = state == STATE_DONE ? db_int(rows, 4) : 0,
-			.done = state == STATE_DONE,
+			.reading = done ? db_int(rows, 5) : 0,
+			.done = done,
 		};
-		if (state == STATE_FAILED)
+		if (failed)
 			walk->counts[boot * walk->condition_count + condition].failed++;
 	}
 	db_end(rows);

@@ -811,6 +811,54 @@ static void two_processes_share_a_database(void **state)
 	assert_int_equal(count, 10);
 }
 
+static int skip_run(void *arg KB_UNUSED, const struct store_run_row *row KB_UNUSED)
+{
+	return 0;
+}
+
+/* As the sqlite3 shell leaves it: no foreign keys; and, worse, no checks. */
+static void what_another_program_broke_is_refused(void **state)
+{
+	static const char *const broken[] = {
+		"UPDATE boot SET variant_id = 999",
+		"UPDATE boot SET state = 'zzz'",
+		"DELETE FROM variant WHERE position = 1",
+		"DELETE FROM machine",
+		"DELETE FROM suite",
+		"DELETE FROM condition WHERE position = 1",
+		"UPDATE run SET state = 'zzz' WHERE id = 3",
+		"UPDATE variant SET state = 'zzz'",
+		"UPDATE variant SET against_id = 999",
+		"UPDATE variant SET build_id = 999",
+		"UPDATE policy SET policy = 'zzz'",
+		"UPDATE experiment SET state = 'zzz'",
+		"UPDATE experiment SET kind = 'zzz'",
+	};
+	struct lab *lab = *state;
+	int64_t id = create(lab, "first", KIND_EXPERIMENT);
+	struct store_run_filter one = {.run_id = 3};
+	struct store_progress progress;
+	struct store_view view;
+
+	run_all(lab, id);
+	OK(lab, db_script(lab->store->db,
+			"PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;",
+			&lab->err));
+	for (size_t i = 0; i < ARRAY_SIZE(broken); i++) {
+		OK(lab, db_begin(lab->store->db, &lab->err));
+		OK(lab, db_script(lab->store->db, broken[i], &lab->err));
+		if (store_load(lab->store, id, &lab->arena, &view, &lab->err) != ERR_INFRA)
+			fail_msg("%s: not refused", broken[i]);
+		assert_non_null(strstr(lab->err.text, "is damaged"));
+		assert_int_equal(store_progress(lab->store, id, &progress, &lab->err), ERR_INFRA);
+		assert_int_equal(
+			store_each_run(lab->store, &one, skip_run, NULL, &lab->err), ERR_INFRA);
+		db_rollback(lab->store->db);
+	}
+	OK(lab, store_load(lab->store, id, &lab->arena, &view, &lab->err));
+	OK(lab, store_each_run(lab->store, &one, skip_run, NULL, &lab->err));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_lab, close_lab)
 
 int main(void)
@@ -832,6 +880,7 @@ int main(void)
 		TEST(experiments_are_found_by_name_and_number),
 		TEST(pruning_leaves_other_experiments),
 		TEST(a_strange_database_is_refused),
+		TEST(what_another_program_broke_is_refused),
 		TEST(two_processes_share_a_database),
 	};
 
