@@ -32,20 +32,31 @@ static int read_all(int fd, const char *path, size_t max_bytes, struct str *out,
 	}
 }
 
-int file_read(const char *path, size_t max_bytes, struct str *out, struct err *err)
+int file_open(const char *path, int *out, struct err *err)
 {
-	struct str text = STR_INIT;
+	/* a FIFO would wait for its writer */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
-	int fd, ret;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return err_errno(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_INFRA, errno,
 			"cannot open %s", path);
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-		ret = err_set(err, ERR_USAGE, "%s is not a regular file", path);
-	else
-		ret = read_all(fd, path, max_bytes, &text, err);
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+		(void)close(fd);
+		return err_set(err, ERR_USAGE, "%s is not a regular file", path);
+	}
+	*out = fd;
+	return 0;
+}
+
+int file_read(const char *path, size_t max_bytes, struct str *out, struct err *err)
+{
+	struct str text = STR_INIT;
+	int fd, ret = file_open(path, &fd, err);
+
+	if (ret)
+		return ret;
+	ret = read_all(fd, path, max_bytes, &text, err);
 	(void)close(fd); /* only read from */
 	if (ret == 0) {
 		str_release(out);
@@ -169,11 +180,12 @@ int file_copy(const char *from, const char *to, struct err *err)
 {
 	char *temp = NULL;
 	struct stat st;
-	int ret, out = -1, in = open(from, O_RDONLY | O_CLOEXEC);
+	int out = -1, in = -1, ret = file_open(from, &in, err);
 
-	if (in < 0 || fstat(in, &st) != 0) {
-		ret = err_errno(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_INFRA, errno,
-			"cannot open %s", from);
+	if (ret)
+		return ret;
+	if (fstat(in, &st) != 0) {
+		ret = err_errno(err, ERR_INFRA, errno, "cannot look at %s", from);
 		goto out;
 	}
 	out = make_temp(to, &temp, err);
@@ -189,8 +201,7 @@ int file_copy(const char *from, const char *to, struct err *err)
 		ret = seal_temp(out, temp, to, st.st_mode & 07777, err);
 	}
 out:
-	if (in >= 0)
-		(void)close(in);
+	(void)close(in); /* only read from */
 	free(temp);
 	return ret;
 }

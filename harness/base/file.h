@@ -24,6 +24,10 @@ KB_MUST_CHECK int file_write_atomic(
 /* Syncs the folder that holds path, so that a rename in it survives a power loss. */
 KB_MUST_CHECK int file_sync_folder_of(const char *path, struct err *err);
 
+/* Opens a regular file for reading; anything else (a FIFO, a device, a folder) is ERR_USAGE at
+ * once. The caller closes *out. */
+KB_MUST_CHECK int file_open(const char *path, int *out, struct err *err);
+
 /* Copies a regular file with its permission bits, through a temporary name and rename; synced. */
 KB_MUST_CHECK int file_copy(const char *from, const char *to, struct err *err);
 

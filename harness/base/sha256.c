@@ -2,9 +2,9 @@
 #include "base/base.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/sha256.h"
 
 static const uint32_t round_constants[64] = {0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5,
@@ -140,11 +140,10 @@ int sha256_of_file(const char *path, char hex[SHA256_HEX_LEN + 1], struct err *e
 	unsigned char buffer[65536];
 	struct sha256 hash;
 	ssize_t got;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd, ret = file_open(path, &fd, err);
 
-	if (fd < 0)
-		return err_errno(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_INFRA, errno,
-			"cannot open %s", path);
+	if (ret)
+		return ret;
 	sha256_init(&hash);
 	while ((got = read(fd, buffer, sizeof(buffer))) > 0)
 		sha256_add(&hash, buffer, (size_t)got);

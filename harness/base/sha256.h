@@ -23,7 +23,7 @@ void sha256_add_field(struct sha256 *hash, const char *text);
 void sha256_hex(struct sha256 *hash, char hex[SHA256_HEX_LEN + 1]);
 /* Of a memory block in one call. */
 void sha256_of(const void *bytes, size_t len, char hex[SHA256_HEX_LEN + 1]);
-/* Of a whole file. */
+/* Of a whole regular file; anything else is ERR_USAGE. */
 KB_MUST_CHECK int sha256_of_file(const char *path, char hex[SHA256_HEX_LEN + 1], struct err *err);
 
 #endif

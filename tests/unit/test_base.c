@@ -296,6 +296,28 @@ static int drop_dir(void **state)
 	return ret;
 }
 
+/* Neither waited for nor read for ever. */
+static void only_regular_files_are_read(void **state)
+{
+	char *fifo = path_join(*state, "fifo"), *copy = path_join(*state, "copy");
+	const char *const others[] = {fifo, "/dev/zero", *state};
+	char hex[SHA256_HEX_LEN + 1];
+
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		struct str text = STR_INIT;
+		struct err err = ERR_INIT;
+
+		assert_int_equal(sha256_of_file(others[i], hex, &err), ERR_USAGE);
+		assert_non_null(strstr(err.text, "is not a regular file"));
+		assert_int_equal(file_copy(others[i], copy, &err), ERR_USAGE);
+		assert_int_equal(file_read(others[i], 10, &text, &err), ERR_USAGE);
+	}
+	assert_false(file_exists(copy));
+	free(fifo);
+	free(copy);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -310,6 +332,7 @@ int main(void)
 		cmocka_unit_test(hostile_text_is_made_safe),
 		cmocka_unit_test(nearest_name),
 		cmocka_unit_test_setup_teardown(files_are_whole_or_absent, make_dir, drop_dir),
+		cmocka_unit_test_setup_teardown(only_regular_files_are_read, make_dir, drop_dir),
 		cmocka_unit_test_setup_teardown(
 			removing_a_tree_does_not_follow_links, make_dir, drop_dir),
 		cmocka_unit_test_setup_teardown(
