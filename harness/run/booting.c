@@ -326,6 +326,9 @@ int booting_walk(struct rig *rig, const struct store_boot *boot, bool *unusable,
 		ret = running_walk(rig, boot, &live, err);
 	if (!ret && !failed)
 		ret = finish(rig, boot, &live, unusable, err);
+	/* after another error it may be all there is of a run that could not be stored */
+	if (!live.died && (!ret || ret == ERR_INTERRUPTED))
+		running_forget(rig, &live);
 	live_release(rig, &live);
 	return ret;
 }

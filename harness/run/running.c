@@ -95,6 +95,21 @@ static int store_failed(struct rig *rig, const struct live *live, const struct s
 	return store_run_finish(rig->engine->store, &end, err);
 }
 
+void running_forget(struct rig *rig, struct live *live)
+{
+	const char *arguments[] = {"forget", str_text(&live->last_place), NULL};
+	struct remote_call call = {
+		.arguments = arguments, .timeout_ns = 20 * NS_PER_S, .urgent = true};
+	struct remote_answer answer = REMOTE_ANSWER_INIT;
+	struct err ignored = ERR_INIT;
+
+	/* What stays behind when this fails is one folder; nothing reads it again. */
+	if (live->last_place.len)
+		(void)!remote_call(&rig->remote, &call, &answer, &ignored);
+	str_reset(&live->last_place);
+	remote_answer_release(&answer);
+}
+
 /* The person wants to stop: the program is ended on the machine, the run is planned again. */
 static int interrupt(struct rig *rig, const struct store_run *run, struct err *err)
 {

@@ -11,4 +11,8 @@
 KB_MUST_CHECK int running_walk(
 	struct rig *rig, const struct store_boot *boot, struct live *live, struct err *err);
 
+/* Removes the folder of the last run from the machine, where nothing else would: the runs before it
+ * were forgotten by the ones after them. Only for a run that was stored or given up. */
+void running_forget(struct rig *rig, struct live *live);
+
 #endif

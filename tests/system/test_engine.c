@@ -339,6 +339,22 @@ static void progress_counts_down(void **state)
 	assert_int_equal(told.last_left_ns, 0);
 }
 
+/* A machine that keeps its disk would fill up with folders of runs. */
+static void nothing_of_a_run_stays_on_the_machine(void **state)
+{
+	struct lab *lab = *state;
+	struct strv names = STRV_INIT;
+	struct err err = ERR_INIT;
+
+	must_run(lab);
+	assert_int_equal(file_list(lab->workdir, &names, &err), 0);
+	assert_true(strv_has(&names, "kbracket-agent"));
+	for (size_t i = 0; i < names.count; i++)
+		if (str_starts(names.items[i], "run-"))
+			fail_msg("%s is still there", names.items[i]);
+	strv_release(&names);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -358,6 +374,7 @@ int main(void)
 		TEST(two_engines_never_share_an_experiment),
 		TEST(switches_are_put_back),
 		TEST(progress_counts_down),
+		TEST(nothing_of_a_run_stays_on_the_machine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
