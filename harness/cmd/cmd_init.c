@@ -35,15 +35,17 @@ static json_t *made_json(const char *folder, const struct strv *made)
 
 static void write_text(const char *folder, const struct strv *made)
 {
-	struct str out = STR_INIT;
+	struct str out = STR_INIT, name = STR_INIT;
 
+	str_add_safe(&name, folder, strlen(folder));
 	for (size_t i = 0; i < made->count; i++)
-		str_addf(&out, "%s/%s\n", folder, made->items[i]);
+		str_addf(&out, "%s/%s\n", str_text(&name), made->items[i]);
 	str_addf(&out,
 		"\nNext: look at the files in %s/configs, then\n"
 		"  kbracket doctor\n  kbracket plan %s/configs/NAME.yaml\n",
-		folder, folder);
+		str_text(&name), str_text(&name));
 	ui_write_text(&out);
+	str_release(&name);
 	str_release(&out);
 }
 
