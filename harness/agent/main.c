@@ -5,6 +5,8 @@
  */
 #include "base/base.h"
 
+#include <signal.h>
+
 #include "base/err.h"
 
 #include "agent/command.h"
@@ -62,6 +64,7 @@ int main(int argc, char **argv)
 	const char *root = "";
 
 	js_init();
+	(void)signal(SIGXFSZ, SIG_IGN); /* a file-size limit is an error of the write */
 	if (argc > 2 && strcmp(argv[1], "--root") == 0) {
 		root = argv[2];
 		argc -= 2;

@@ -28,6 +28,7 @@ void stop_catch_signals(void)
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
 		(void)sigaction(signals[i], &action, NULL);
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN); /* a file-size limit is an error of the write */
 }
 
 bool stop_requested(void)

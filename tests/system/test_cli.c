@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -376,6 +377,21 @@ static void an_answer_that_cannot_be_written_is_an_error(void **state)
 	close(full);
 }
 
+/* Under `ulimit -f` a write is an error that is told, not a death. */
+static void a_file_size_limit_is_told(void **state)
+{
+	struct bench *bench = *state;
+	struct rlimit before, small = {4096, RLIM_INFINITY};
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	small.rlim_max = before.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	expect_code(bench, 3, "import %s --baseline base", runs_file);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	expect_text(&bench->chatter, "kbracket: ");
+	expect_code(bench, 0, "import %s --baseline base", runs_file);
+}
+
 static void hash_of_database(const struct bench *bench, char hex[SHA256_HEX_LEN + 1])
 {
 	char *path = xasprintf("%s/kbracket.db", bench->results);
@@ -650,6 +666,7 @@ int main(void)
 		TEST(exit_codes_follow_the_verdict),
 		TEST(export_gives_back_what_was_imported),
 		TEST(an_answer_that_cannot_be_written_is_an_error),
+		TEST(a_file_size_limit_is_told),
 		TEST(prune_first_only_tells),
 		TEST(colours_and_characters_follow_the_terminal),
 		TEST(status_and_show_read_only),
