@@ -182,6 +182,18 @@ static int kbuild_build(const struct build_env *env, const struct variant *varia
 	return ret ? err_wrap(err, "variant %s", variant->name) : 0;
 }
 
+/* A mistyped commit is told before anything is started. */
+static int all_there(
+	struct gitrepo *repo, const char *key, const char *const *revisions, struct err *err)
+{
+	struct gitid ignored;
+
+	for (; *revisions; revisions++)
+		if (gitrepo_resolve(repo, *revisions, &ignored, NULL, err))
+			return err_wrap(err, "%s", key);
+	return 0;
+}
+
 static int kbuild_resolve(
 	const struct variant *variant, struct arena *arena, struct resolved *out, struct err *err)
 {
@@ -194,6 +206,10 @@ static int kbuild_resolve(
 	if (ret)
 		return err_wrap(err, "variant %s", variant->name);
 	ret = gitrepo_resolve(repo, variant->ref, &commit, &subject, err);
+	if (ret == 0)
+		ret = all_there(repo, "revert", variant->reverts, err);
+	if (ret == 0)
+		ret = all_there(repo, "pick", variant->picks, err);
 	if (ret == 0) {
 		out->commit = arena_strdup(arena, commit.hex);
 		out->subject = arena_strdup(arena, str_text(&subject));

@@ -352,6 +352,7 @@ static void recipes_that_cannot_work_are_refused(void **state KB_UNUSED)
 {
 	const char *const fragments[] = {at("one.config"), NULL};
 	const char *const patches[] = {at("p.patch"), NULL};
+	const char *const nowhere[] = {"base", "nowhere", NULL};
 	struct variant v = variant("v", "none", fragments);
 	struct arena arena = ARENA_INIT;
 	struct resolved resolved;
@@ -362,6 +363,14 @@ static void recipes_that_cannot_work_are_refused(void **state KB_UNUSED)
 	assert_int_equal(build(&v, &arena, &made, &err), ERR_USAGE);
 	assert_non_null(strstr(err.text, "variant v"));
 	v.ref = "base";
+	v.reverts = nowhere;
+	assert_int_equal(builder_for(&v)->resolve(&v, &arena, &resolved, &err), ERR_USAGE);
+	assert_non_null(strstr(err.text, "revert: "));
+	v.picks = nowhere;
+	v.reverts = nowhere + 2;
+	assert_int_equal(builder_for(&v)->resolve(&v, &arena, &resolved, &err), ERR_USAGE);
+	assert_non_null(strstr(err.text, "pick: "));
+	v.picks = nowhere + 2;
 	v.patches = patches;
 	assert_int_equal(build(&v, &arena, &made, &err), ERR_USAGE);
 	assert_non_null(strstr(err.text, "there is no patch"));
