@@ -134,13 +134,6 @@ size_t str_distance(const char *a, const char *b)
 	return result;
 }
 
-/* Marks that reorder text on a terminal: U+061C, U+200E..F, U+202A..E, U+2066..9. */
-static bool is_direction_mark(uint32_t code)
-{
-	return code == 0x61c || (code >= 0x200e && code <= 0x200f) ||
-	       (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
-}
-
 void str_add_safe(struct str *s, const char *text, size_t len)
 {
 	size_t at = 0;
@@ -148,8 +141,7 @@ void str_add_safe(struct str *s, const char *text, size_t len)
 	while (at < len) {
 		uint32_t code;
 		size_t used = utf8_decode(text + at, len - at, &code);
-		bool plain = used && code >= 0x20 && !(code >= 0x7f && code < 0xa0) &&
-			     !is_direction_mark(code);
+		bool plain = used && utf8_is_plain(code);
 		size_t step = used ? used : 1;
 
 		if (plain) {

@@ -32,6 +32,18 @@ size_t utf8_decode(const char *bytes, size_t len, uint32_t *code)
 	return need;
 }
 
+/* Marks that reorder text on a terminal: U+061C, U+200E..F, U+202A..E, U+2066..9. */
+static bool is_direction_mark(uint32_t code)
+{
+	return code == 0x61c || (code >= 0x200e && code <= 0x200f) ||
+	       (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+bool utf8_is_plain(uint32_t code)
+{
+	return code >= 0x20 && !(code >= 0x7f && code < 0xa0) && !is_direction_mark(code);
+}
+
 size_t utf8_valid_prefix(const char *bytes, size_t len)
 {
 	size_t at = 0;

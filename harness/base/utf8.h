@@ -9,6 +9,10 @@
  * U+10FFFF are invalid) or len is 0. */
 size_t utf8_decode(const char *bytes, size_t len, uint32_t *code);
 
+/* False for what changes a terminal or the order of its text: control characters (C0, DEL, C1) and
+ * marks of direction. */
+bool utf8_is_plain(uint32_t code);
+
 /* Offset of the first byte that is not valid UTF-8; len when all of it is valid. */
 size_t utf8_valid_prefix(const char *bytes, size_t len);
 

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/str.h"
+#include "base/utf8.h"
 #include "model/name.h"
 
 enum { NAME_MAX_BYTES = 64, REF_MAX_BYTES = 200, LINE_MAX_BYTES = 2000 };
@@ -75,9 +76,16 @@ int name_check_line(const char *text, struct err *err)
 {
 	if (strlen(text) > LINE_MAX_BYTES)
 		return err_set(err, ERR_USAGE, "is longer than %d bytes", LINE_MAX_BYTES);
-	for (const char *at = text; *at; at++)
-		if ((unsigned char)*at < ' ' || *at == 0x7f)
-			return err_set(err, ERR_USAGE, "holds a control character or a line break");
+	for (size_t at = 0, len = strlen(text), used; at < len; at += used) {
+		uint32_t code;
+
+		used = utf8_decode(text + at, len - at, &code);
+		if (!used)
+			return err_set(err, ERR_USAGE, "is not UTF-8");
+		if (!utf8_is_plain(code))
+			return err_set(err, ERR_USAGE,
+				"holds a control character, a line break or a mark of direction");
+	}
 	return 0;
 }
 

@@ -129,10 +129,33 @@ static void write_real(double value, struct str *out)
 		str_add(out, ".0"); /* stays a real when read back */
 }
 
+/* JSON need not escape DEL, C1 and marks of direction, but a terminal may show it. */
+static void write_text(const json_t *value, struct str *out)
+{
+	struct str text = STR_INIT;
+	size_t at = 0;
+
+	if (json_dump_callback(value, add_chunk, &text, JSON_ENCODE_ANY) != 0)
+		BUG("a JSON string cannot be written");
+	while (at < text.len) {
+		uint32_t code = 0;
+		size_t used = utf8_decode(text.text + at, text.len - at, &code);
+
+		if (used && !utf8_is_plain(code))
+			str_addf(out, "\\u%04X", (unsigned)code);
+		else
+			str_add_bytes(out, text.text + at, used ? used : 1);
+		at += used ? used : 1;
+	}
+	str_release(&text);
+}
+
 static void write_scalar(const json_t *value, struct str *out)
 {
 	if (json_is_real(value))
 		write_real(json_real_value(value), out);
+	else if (json_is_string(value))
+		write_text(value, out);
 	else if (json_dump_callback(value, add_chunk, out, JSON_ENCODE_ANY) != 0)
 		BUG("a JSON value cannot be written");
 }

@@ -102,6 +102,23 @@ static void texts_are_always_valid(void **state KB_UNUSED)
 	json_decref(value);
 }
 
+/* What is written may be shown on a terminal, and reads back as it was. */
+static void nothing_written_moves_a_terminal(void **state KB_UNUSED)
+{
+	static const char hostile[] = "a\033[31m\177\302\23331m\342\200\256b\303\251";
+	json_t *value = json_text(hostile), *back;
+	struct str out = STR_INIT;
+	struct err err = ERR_INIT;
+
+	json_write(value, false, &out);
+	assert_string_equal(str_text(&out), "\"a\\u001B[31m\\u007F\\u009B31m\\u202Eb\303\251\"");
+	assert_int_equal(json_parse(str_text(&out), out.len, 1 << 10, &back, &err), 0);
+	assert_string_equal(json_string_value(back), hostile);
+	json_decref(value);
+	json_decref(back);
+	str_release(&out);
+}
+
 static void numbers_that_are_none_become_null(void **state KB_UNUSED)
 {
 	json_t *value = json_num(0.25);
@@ -137,6 +154,7 @@ int main(void)
 		cmocka_unit_test(hostile_text_is_refused),
 		cmocka_unit_test(depth_is_bounded),
 		cmocka_unit_test(texts_are_always_valid),
+		cmocka_unit_test(nothing_written_moves_a_terminal),
 		cmocka_unit_test(numbers_that_are_none_become_null),
 		cmocka_unit_test(members_have_fallbacks),
 	};

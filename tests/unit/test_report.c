@@ -716,6 +716,9 @@ static void wrong_tables_are_refused(void **state)
 		{"m,v,1,1,s,c,4,t,s,lower,1,0,1,\n", "value is empty"},
 		{"m,../v,1,1,s,c,4,t,s,lower,1,0,1,2\n", "is not a name"},
 		{"m,v,1,1,s,\"c\nd\",4,t,s,lower,1,0,1,2\n", "control character"},
+		{"m,v,1,1,s,c\302\2331m,4,t,s,lower,1,0,1,2\n", "control character"},
+		{"m,v,1,1,s,c,4,t,s\342\200\256,lower,1,0,1,2\n", "mark of direction"},
+		{"m,v,1,1,s,c\377,4,t,s,lower,1,0,1,2\n", "UTF-8"},
 		{"m,v,99999999999,1,s,c,4,t,s,lower,1,0,1,2\n", "boot"},
 	};
 	struct lab *lab = *state;
