@@ -58,6 +58,25 @@ static bool is_banner_text(const unsigned char *at, size_t len)
 	return number && number + 3 < at + len && number[3] >= '0' && number[3] <= '9';
 }
 
+/* A release becomes part of names of files, here and on machines: "6.1.0/../../etc" is none. At
+ * most
+ * __NEW_UTS_LEN bytes. */
+static bool is_release(const unsigned char *at, size_t len)
+{
+	static const char others[] = "._+~:=,@-";
+
+	if (!len || len > 64 || at[0] < '0' || at[0] > '9')
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		bool letter = (at[i] | 0x20) >= 'a' && (at[i] | 0x20) <= 'z';
+		bool digit = at[i] >= '0' && at[i] <= '9';
+
+		if (!letter && !digit && !(at[i] && strchr(others, at[i])))
+			return false;
+	}
+	return true;
+}
+
 /* linux_banner: "Linux version 6.12.1 (user@host) (compiler) #1 SMP ...\n", which is also what
  * /proc/version prints (init/version-timestamp.c and linux_proc_banner). */
 static void read_banner(struct arena *arena, struct bytes vmlinux, struct kernel_image *image)
@@ -71,12 +90,16 @@ static void read_banner(struct arena *arena, struct bytes vmlinux, struct kernel
 
 		newline = memchr(at, '\n', left < MAX_BANNER ? left : MAX_BANNER);
 		len = newline ? (size_t)(newline - at) : 0;
-		if (len && at[skip] >= '0' && at[skip] <= '9' && is_banner_text(at, len)) {
-			image->proc_version = arena_strndup(arena, (const char *)at, len);
-			at += skip;
-			image->release = arena_strndup(
-				arena, (const char *)at, strcspn(image->proc_version + skip, " "));
-			return;
+		if (len && is_banner_text(at, len)) {
+			const unsigned char *release = at + skip;
+			const unsigned char *blank = memchr(release, ' ', len - skip);
+
+			if (blank && is_release(release, (size_t)(blank - release))) {
+				image->proc_version = arena_strndup(arena, (const char *)at, len);
+				image->release = arena_strndup(
+					arena, (const char *)release, (size_t)(blank - release));
+				return;
+			}
 		}
 		at += skip;
 	}
@@ -108,7 +131,7 @@ static void read_header_release(struct arena *arena, struct bytes file, struct k
 	while (at + len < file.len && len < 65 && file.at[at + len] > ' ' &&
 		file.at[at + len] <= '~')
 		len++;
-	if (at > 0x200 && len && len < 65)
+	if (at > 0x200 && is_release(file.at + at, len))
 		image->release = arena_strndup(arena, (const char *)file.at + at, len);
 }
 

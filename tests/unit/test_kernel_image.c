@@ -121,6 +121,39 @@ static void other_files_are_refused(void **state KB_UNUSED)
 	arena_release(&arena);
 }
 
+/* It names files here, and on machines as root. */
+static void a_release_is_a_name_of_a_file(void **state KB_UNUSED)
+{
+	static const char *const banners[] = {
+		FAKE_BANNER("6.1.2/../../../../etc/x", "1"),
+		FAKE_BANNER("6.1.2\";x", "1"),
+		FAKE_BANNER("6.1111111111111111111111111111111111111111111111111111111111111111111",
+			"1"),
+	};
+	struct arena arena = ARENA_INIT;
+	struct str payload = STR_INIT, image = STR_INIT;
+	struct kernel_image facts;
+	struct err err = ERR_INIT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(banners); i++) {
+		struct str vmlinux = STR_INIT;
+
+		fake_vmlinux(&vmlinux, 0xab, banners[i]);
+		assert_int_equal(read_image(&arena, &vmlinux, &facts, &err), ERR_USAGE);
+		str_release(&vmlinux);
+	}
+	str_add(&payload, "unknown payload");
+	fake_bzimage(&image, "6.1.2/x", &payload);
+	assert_int_equal(read_image(&arena, &image, &facts, &err), ERR_USAGE);
+	str_reset(&image);
+	fake_bzimage(&image, "6.1.2-kb+~rc1", &payload);
+	assert_int_equal(read_image(&arena, &image, &facts, &err), 0);
+	assert_string_equal(facts.release, "6.1.2-kb+~rc1");
+	str_release(&payload);
+	str_release(&image);
+	arena_release(&arena);
+}
+
 /* No damage to any byte or length makes the reader leave its memory (run under ASan). */
 static void damaged_images_are_survived(void **state KB_UNUSED)
 {
@@ -175,6 +208,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(images_are_read),
 		cmocka_unit_test(other_files_are_refused),
+		cmocka_unit_test(a_release_is_a_name_of_a_file),
 		cmocka_unit_test(damaged_images_are_survived),
 		cmocka_unit_test(bare_notes_are_read),
 	};
