@@ -87,6 +87,12 @@ int remote_json(
 			str_text(&answer.reason));
 	if (!ret)
 		ret = json_parse(str_text(&answer.out), answer.out.len, MAX_JSON, out, err);
+	if (ret == ERR_INVALID) /* of an answer, not of a measurement */
+		ret = ERR_INFRA;
+	if (ret && err)
+		err->code = (enum err_code)ret;
 	remote_answer_release(&answer);
-	return ret ? err_wrap(err, "the agent's '%s'", arguments[0]) : 0;
+	if (ret)
+		(void)err_wrap(err, "the agent's '%s'", arguments[0]);
+	return ret;
 }

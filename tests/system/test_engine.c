@@ -355,6 +355,33 @@ static void nothing_of_a_run_stays_on_the_machine(void **state)
 	strv_release(&names);
 }
 
+static int cut_exec(struct machine *machine, const struct proc_spec *spec,
+	struct proc_result *result, struct err *err)
+{
+	int ret = fake_exec(machine, spec, result, err);
+
+	if (!ret && result->out.len > 1)
+		result->out.len /= 2;
+	return ret;
+}
+
+/* Answers that are cut off are the machine's fault, not a measurement that must not be used. */
+static void an_agent_that_is_not_understood_is_infrastructure(void **state)
+{
+	struct lab *lab = *state;
+	struct backend_ops ops = fake_ops;
+	struct err err = ERR_INIT;
+
+	ops.exec = cut_exec;
+	lab->options.ops = &ops;
+	assert_int_equal(lab_run(lab, &err), ERR_INFRA);
+	assert_int_equal(err.code, ERR_INFRA);
+	assert_non_null(strstr(err.text, "the agent's '"));
+	lab->options.ops = &fake_ops;
+	must_run(lab);
+	lab_assert_whole(lab);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -375,6 +402,7 @@ int main(void)
 		TEST(switches_are_put_back),
 		TEST(progress_counts_down),
 		TEST(nothing_of_a_run_stays_on_the_machine),
+		TEST(an_agent_that_is_not_understood_is_infrastructure),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
