@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -246,6 +248,15 @@ static void tell_error(const struct err *err)
 	str_release(&safe);
 }
 
+/* A file of ours must never become stdout or stderr because the caller closed it. What would be
+ * written to a closed stdout is told as an error: it is open, but not for writing. */
+static void fill_closed_streams(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)!open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc KB_UNUSED, char **argv)
 {
 	struct arena arena = ARENA_INIT;
@@ -255,6 +266,7 @@ int main(int argc KB_UNUSED, char **argv)
 	const char *name;
 	int ret;
 
+	fill_closed_streams();
 	(void)setlocale(LC_CTYPE, "");
 	(void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error that we tell */
 	stop_catch_signals();

@@ -377,6 +377,33 @@ static void an_answer_that_cannot_be_written_is_an_error(void **state)
 	close(full);
 }
 
+/* No file of ours takes the place of a stream that the caller closed. */
+static void closed_streams_stay_closed(void **state)
+{
+	static const struct {
+		const char *redirect;
+		int code;
+	} cases[] = {{">&-", 3}, {"2>&-", 0}, {"<&-", 0}, {"<&- >&- 2>&-", 3}};
+	struct bench *bench = *state;
+	char *path = program();
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char *script = xasprintf(
+			"exec %s --results=%s show %s", path, bench->results, cases[i].redirect);
+		const char *const argv[] = {"sh", "-c", script, NULL};
+		struct proc_result result = PROC_RESULT_INIT;
+		struct err err = ERR_INIT;
+
+		expect_code(bench, 0, "import %s --baseline base", runs_file);
+		assert_int_equal(proc_run(&(struct proc_spec){.argv = argv}, &result, &err), 0);
+		if (result.exit_code != cases[i].code)
+			fail_msg("%s: exit %d", cases[i].redirect, result.exit_code);
+		proc_result_release(&result);
+		free(script);
+	}
+	free(path);
+}
+
 /* Under `ulimit -f` a write is an error that is told, not a death. */
 static void a_file_size_limit_is_told(void **state)
 {
@@ -666,6 +693,7 @@ int main(void)
 		TEST(exit_codes_follow_the_verdict),
 		TEST(export_gives_back_what_was_imported),
 		TEST(an_answer_that_cannot_be_written_is_an_error),
+		TEST(closed_streams_stay_closed),
 		TEST(a_file_size_limit_is_told),
 		TEST(prune_first_only_tells),
 		TEST(colours_and_characters_follow_the_terminal),
