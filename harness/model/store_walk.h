@@ -8,7 +8,7 @@
 #include "model/store_db.h"
 
 /*
- * For store_cells.c and store_walk.c only. A walk reads the runs and samples of a list of boots in
+ * For store_cells.c and store_walk*.c only. A walk reads the runs and samples of a list of boots in
  * the order in which they lie on disk, keeps one number per run and metric, and then tells cells
  * in the order that was asked for. Boots may belong to several experiments: `links` say which of
  * their metrics is which column.
