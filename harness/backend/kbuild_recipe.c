@@ -157,6 +157,15 @@ static const char *short_hash(struct kbuild *kb, const char *const *fields)
 	return arena_strndup(kb->arena, hex, 12);
 }
 
+/* A file by whichever path it was named; anything else as it is. */
+static void add_place(struct strv *out, const char *name)
+{
+	char *real = strchr(name, '/') ? realpath(name, NULL) : NULL;
+
+	strv_add(out, real ? real : name);
+	free(real);
+}
+
 /* By names, not contents, of the fragments: editing one is an incremental build, too. */
 static void name_paths(struct kbuild *kb, const struct gitrepo *repo)
 {
@@ -164,8 +173,9 @@ static void name_paths(struct kbuild *kb, const struct gitrepo *repo)
 	struct strv config_id = STRV_INIT;
 	const char *cache = kb->env->cache_dir;
 
-	strv_add(&config_id, kb->variant->config.base);
-	strv_add_all(&config_id, kb->variant->config.fragments);
+	add_place(&config_id, kb->variant->config.base);
+	for (size_t i = 0; i < argv_count(kb->variant->config.fragments); i++)
+		add_place(&config_id, kb->variant->config.fragments[i]);
 	kb->work_id = short_hash(kb, tree_id);
 	kb->src = arena_printf(kb->arena, "%s/work/%s/src", cache, kb->work_id);
 	kb->out = arena_printf(kb->arena, "%s/work/%s/out-%s", cache, kb->work_id,
