@@ -248,6 +248,14 @@ static void check_templates(
 			"condition '%s' uses {seconds} but has no duration", spec->name);
 }
 
+/* As the program can be asked. */
+static int64_t whole_steps(const struct suite *suite, int64_t duration_ns)
+{
+	int64_t step = suite->duration_step_ns;
+
+	return step ? (duration_ns + step - 1) / step * step : duration_ns;
+}
+
 /* A fixed amount of work whose length nobody told is taken for this long. */
 static const int64_t unknown_ns = 10 * NS_PER_S;
 
@@ -256,6 +264,7 @@ static void settle_times(
 {
 	if (!spec->duration_ns)
 		spec->duration_ns = suite->duration_ns;
+	spec->duration_ns = whole_steps(suite, spec->duration_ns);
 	if (!spec->expect_ns)
 		spec->expect_ns = suite->expect_ns;
 	if (!spec->expect_ns)
@@ -331,6 +340,7 @@ int suite_read(struct arena *arena, const char *path, struct suite *out, struct 
 
 void suite_set_duration(struct arena *arena, struct suite *suite, int64_t duration_ns)
 {
+	duration_ns = whole_steps(suite, duration_ns);
 	if (suite->duration_ns)
 		suite->duration_ns = duration_ns;
 	for (size_t i = 0; i < suite->condition_count; i++) {

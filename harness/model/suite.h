@@ -73,7 +73,9 @@ struct suite {
 	size_t echo_count;
 	double tolerance_pct; /* of the run's wall time against duration, for timed suites; 0: none
 			       */
-	int64_t output_bytes; /* limit of stdout and stderr each */
+	double overrun_pct;   /* the same for a run that lasted longer; 0: as tolerance_pct */
+	int64_t duration_step_ns; /* durations are rounded up to a multiple of it; 0: any will do */
+	int64_t output_bytes;	  /* limit of stdout and stderr each */
 	int64_t duration_ns, expect_ns, timeout_ns; /* of conditions that do not say; 0: unset */
 	struct condition_spec *conditions;
 	size_t condition_count;
@@ -89,8 +91,8 @@ KB_MUST_CHECK int suite_read_node(
 	struct arena *arena, const struct ynode *node, struct suite *out, struct diag *diag);
 /* As a mapping that suite_read_node reads back. New reference. */
 json_t *suite_json(const struct suite *suite);
-/* Gives every timed condition another duration; expectation and timeout move along. The suite's
- * text is made anew. */
+/* Gives every timed condition another duration, in whole steps; expectation and timeout move along.
+ * The suite's text is made anew. */
 void suite_set_duration(struct arena *arena, struct suite *suite, int64_t duration_ns);
 
 extern const struct opt suite_opts[];

@@ -151,6 +151,7 @@ static void find_flags(struct storing *storing, struct live *live)
 	struct watch_run run = {
 		.duration_ns = storing->condition->spec->duration_ns,
 		.tolerance_pct = storing->condition->suite->tolerance_pct,
+		.overrun_pct = storing->condition->suite->overrun_pct,
 		.cpus = storing->condition->cpus,
 		.clock_here_ns = storing->outcome->received_ns,
 	};

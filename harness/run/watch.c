@@ -104,11 +104,16 @@ static void watch_length(struct watch *watch)
 {
 	double wall = seconds(watch->result, "wall_ns");
 	double asked = (double)watch->run->duration_ns / (double)NS_PER_S;
-	double off = asked > 0 ? 100 * fabs(wall - asked) / asked : 0;
+	double off = asked > 0 ? 100 * (wall - asked) / asked : 0;
+	double allowed = watch->run->tolerance_pct;
 
-	if (watch->run->tolerance_pct > 0 && asked > 0 && !(off <= watch->run->tolerance_pct))
+	if (!(allowed > 0) || !(asked > 0))
+		return;
+	if (off > 0 && watch->run->overrun_pct > 0)
+		allowed = watch->run->overrun_pct;
+	if (!(fabs(off) <= allowed))
 		flag(watch, "short", "ran %.3f s of %.3f s; %.3g %% are allowed", wall, asked,
-			watch->run->tolerance_pct);
+			allowed);
 }
 
 static void watch_kernel(struct watch *watch)

@@ -31,6 +31,7 @@ struct watch_boot {
 struct watch_run {
 	int64_t duration_ns;  /* asked for; 0: fixed work */
 	double tolerance_pct; /* of the wall time against it; 0: none */
+	double overrun_pct;   /* the same when it lasted longer; 0: as tolerance_pct */
 	int64_t cpus;
 	int64_t clock_here_ns; /* our monotonic clock when the result came; 0: it came late */
 };

@@ -17,6 +17,7 @@
 #include "sys/proc.h"
 #include "sys/regex.h"
 #include "model/suite.h"
+#include "run/watch.h"
 
 static const double saturations[] = {100, 50, 31.25, 25};
 
@@ -210,9 +211,7 @@ static void run_one(const char *file)
 
 	if (!program)
 		skip();
-	for (size_t i = 0; i < suite.condition_count; i++)
-		if (suite.conditions[i].duration_ns)
-			suite.conditions[i].duration_ns = 100 * NS_PER_MS;
+	suite_set_duration(&arena, &suite, 100 * NS_PER_MS);
 	assert_int_equal(
 		suite_expand(&arena, &suite, 2, saturations, 1, &conditions, &count, &err), 0);
 	strv_add(&argv, program);
@@ -226,6 +225,47 @@ static void run_one(const char *file)
 	proc_result_release(&result);
 	strv_release(&argv);
 	free(program);
+	arena_release(&arena);
+}
+
+/* It prints a valid row and exits with 0; not every version and stressor says that it ended too
+ * early. */
+static void stress_ng_ended_early_is_short(void **state KB_UNUSED)
+{
+	struct arena arena = ARENA_INIT;
+	struct suite suite = read_suite(&arena, "stress-ng.yaml");
+	struct proc_result result = PROC_RESULT_INIT;
+	struct watch_boot boot = WATCH_BOOT_INIT;
+	struct watch_run run = {.duration_ns = 30 * NS_PER_S,
+		.tolerance_pct = suite.tolerance_pct,
+		.overrun_pct = suite.overrun_pct,
+		.cpus = 2};
+	struct condition *conditions;
+	struct store_flag *flags;
+	struct err err = ERR_INIT;
+	json_t *agent = json_object();
+	size_t count;
+	char *program = program_of(&suite);
+
+	if (!program)
+		skip();
+	free(program);
+	suite_set_duration(&arena, &suite, run.duration_ns);
+	assert_int_equal(
+		suite_expand(&arena, &suite, 2, saturations, 1, &conditions, &count, &err), 0);
+	/* the deadline's first signal is SIGTERM */
+	assert_int_equal(proc_run(&(struct proc_spec){.argv = conditions[0].argv,
+					  .timeout_ns = 1500 * NS_PER_MS},
+				 &result, &err),
+		0);
+	assert_int_equal(result.exit_code, 0);
+	free(match_in(suite.metrics[0].pattern, &result, suite.metrics[0].from));
+	json_object_set_new(agent, "wall_ns", json_integer(result.wall_ns));
+	watch_flags(agent, &run, &boot, &arena, &flags, &count);
+	assert_true(count >= 1);
+	assert_string_equal(flags[0].reason, "short");
+	json_decref(agent);
+	proc_result_release(&result);
 	arena_release(&arena);
 }
 
@@ -250,6 +290,7 @@ int main(void)
 		cmocka_unit_test(hackbench_is_read),
 		cmocka_unit_test(hackbench_groups_are_read),
 		cmocka_unit_test(stress_ng_is_read),
+		cmocka_unit_test(stress_ng_ended_early_is_short),
 		cmocka_unit_test(wakefan_is_read),
 		cmocka_unit_test(futexfan_is_read),
 		cmocka_unit_test(wave_is_read),

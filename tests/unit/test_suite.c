@@ -264,6 +264,23 @@ static void the_duration_can_be_overridden(void **state)
 	must_read(r, r->suite.text);
 }
 
+/* stress-ng takes half a second as no end at all. */
+static void durations_are_whole_steps(void **state)
+{
+	struct reader *r = *state;
+
+	must_read(r, "suite: s\nprogram: p\nduration: 2500ms\nduration_step: 1s\n"
+		     "conditions: {c: {argv: [p, \"{seconds}\"]}, d: {argv: [p], duration: 4s}}\n"
+		     "metrics: {m: {unit: s, better: lower, regex: '(.)'}}\n");
+	assert_int_equal(r->suite.conditions[0].duration_ns, 3 * NS_PER_S);
+	assert_int_equal(r->suite.conditions[1].duration_ns, 4 * NS_PER_S);
+	suite_set_duration(&r->arena, &r->suite, 500 * NS_PER_MS);
+	assert_int_equal(r->suite.conditions[0].duration_ns, NS_PER_S);
+	assert_int_equal(r->suite.conditions[1].duration_ns, NS_PER_S);
+	must_read(r, r->suite.text);
+	assert_int_equal(r->suite.conditions[0].duration_ns, NS_PER_S);
+}
+
 static void wrong_suites_are_told(void **state)
 {
 	struct reader *r = *state;
@@ -376,6 +393,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_template_that_fails_on_a_machine_is_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_duration_can_be_overridden, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(durations_are_whole_steps, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_suites_are_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_templates_are_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_matrix_is_bounded, set_up, tear_down),

@@ -26,7 +26,7 @@ static const char quiet[] =
 	"  \"swap_out\": 0},"
 	" \"kmsg\": {\"warnings\": 0, \"warning_lines\": []}}";
 
-static const struct watch_run two_seconds = {2000000000, 10, 4, 0};
+static const struct watch_run two_seconds = {2000000000, 10, 0, 4, 0};
 
 static json_t *result_with(const char *change)
 {
@@ -116,6 +116,18 @@ static void each_reason_has_its_sign(void **state KB_UNUSED)
 	arena_release(&arena);
 }
 
+static void a_run_may_overrun_by_a_bound_of_its_own(void **state KB_UNUSED)
+{
+	static const struct watch_run run = {2000000000, 10, 50, 4, 0};
+	struct watch_boot boot = WATCH_BOOT_INIT;
+	struct arena arena = ARENA_INIT;
+
+	assert_string_equal(flags_of(&arena, "{\"wall_ns\": 1700000000}", &run, &boot), "short");
+	assert_string_equal(flags_of(&arena, "{\"wall_ns\": 2900000000}", &run, &boot), "");
+	assert_string_equal(flags_of(&arena, "{\"wall_ns\": 3100000000}", &run, &boot), "short");
+	arena_release(&arena);
+}
+
 /* A machine that does not tell (null) is not suspected. */
 static void what_is_not_known_is_no_sign(void **state KB_UNUSED)
 {
@@ -134,7 +146,7 @@ static void what_is_not_known_is_no_sign(void **state KB_UNUSED)
 
 static void fixed_work_has_no_length(void **state KB_UNUSED)
 {
-	struct watch_run fixed = {0, 0, 4, 0};
+	struct watch_run fixed = {0, 0, 0, 4, 0};
 	struct watch_boot boot = WATCH_BOOT_INIT;
 	struct arena arena = ARENA_INIT;
 
@@ -182,6 +194,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_reason_has_its_sign),
+		cmocka_unit_test(a_run_may_overrun_by_a_bound_of_its_own),
 		cmocka_unit_test(what_is_not_known_is_no_sign),
 		cmocka_unit_test(fixed_work_has_no_length),
 		cmocka_unit_test(a_boot_is_held_to_its_beginning),
