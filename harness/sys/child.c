@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/signals.h"
 #include "sys/child.h"
+#include "sys/orphans.h"
 
 /* What the child could not do; sent to the parent through a pipe that a successful exec closes. */
 enum stage { STAGE_SET_UP, STAGE_CWD, STAGE_EXEC };
@@ -84,24 +85,12 @@ KB_NORETURN static void run_child(const struct launch *launch)
 	fail_in_child(status_fd, STAGE_EXEC);
 }
 
-/* A parent that ignores SIGCHLD (as it may have been told by its own parent) could not learn how
- * its children end. As a subreaper we inherit the orphans of their groups and can reap those too.
- */
-static void become_reaper(void)
-{
-	struct sigaction action;
-
-	(void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* without it orphans go to init */
-	if (sigaction(SIGCHLD, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
-		(void)signal(SIGCHLD, SIG_DFL);
-}
-
 static pid_t fork_child(const struct launch *launch)
 {
 	sigset_t all, old;
 	pid_t pid;
 
-	become_reaper();
+	orphans_adopt();
 	/* Our handlers must not run in the child: they write to pipes that it shares with us. */
 	sigfillset(&all);
 	(void)sigprocmask(SIG_SETMASK, &all, &old);
@@ -153,6 +142,7 @@ static int spawn_with_pipe(
 	child->pid = fork_child(launch);
 	if (child->pid < 0)
 		return err_errno(err, ERR_INFRA, errno, "cannot start %s", launch->program);
+	orphans_except(child->pid);
 	(void)close(launch->status_fd); /* the child's end */
 	child->pidfd = pidfd_open(child->pid, 0);
 	if (child->pidfd < 0) {
@@ -160,6 +150,7 @@ static int spawn_with_pipe(
 
 		(void)kill(child->pid, SIGKILL);
 		(void)waitpid(child->pid, NULL, 0);
+		orphans_include(child->pid);
 		return err_errno(err, ERR_INFRA, errno_value,
 			"cannot watch %s (Linux 5.3 or newer is needed)", launch->program);
 	}
@@ -216,7 +207,8 @@ void child_signal(const struct child *child, int signo)
 		(void)kill(-child->pid, signo);
 }
 
-/* All members have been killed; those that our child left as orphans have become our children. */
+/* All members have been killed; those that our child left as orphans have become our children
+ * (orphans.h). */
 static void reap_group(pid_t group)
 {
 	int64_t deadline_ns = clock_now_ns() + NS_PER_S, pause_ns = NS_PER_MS;
@@ -246,6 +238,7 @@ void child_reap(struct child *child, struct proc_result *result)
 		BUG("child %d was reaped by somebody else", (int)child->pid);
 	reap_group(child->pid);
 	child_give_up(child);
+	orphans_reap();
 	result->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	result->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -255,4 +248,5 @@ void child_give_up(struct child *child)
 	if (child->pidfd >= 0)
 		(void)close(child->pidfd);
 	child->pidfd = -1;
+	orphans_include(child->pid);
 }

@@ -2,6 +2,7 @@
 #include "base/base.h"
 
 #include "fake_experiment.h"
+#include "zombies.h"
 
 /* The engine's walk, on the fake machine of tests/fake_lab.h with the real agent and store. */
 
@@ -355,6 +356,16 @@ static void nothing_of_a_run_stays_on_the_machine(void **state)
 	strv_release(&names);
 }
 
+/* The agent's supervisor outlives the agent that was called, and becomes our child. */
+static void no_zombies_are_gathered(void **state)
+{
+	struct lab *lab = *state;
+
+	must_run(lab);
+	/* the last one may not have been seen to end */
+	assert_in_range(children_in_state('Z'), 0, 1);
+}
+
 static int cut_exec(struct machine *machine, const struct proc_spec *spec,
 	struct proc_result *result, struct err *err)
 {
@@ -402,6 +413,7 @@ int main(void)
 		TEST(switches_are_put_back),
 		TEST(progress_counts_down),
 		TEST(nothing_of_a_run_stays_on_the_machine),
+		TEST(no_zombies_are_gathered),
 		TEST(an_agent_that_is_not_understood_is_infrastructure),
 	};
 

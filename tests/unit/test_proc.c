@@ -17,6 +17,7 @@
 #include "base/stop.h"
 #include "base/strv.h"
 #include "sys/proc.h"
+#include "zombies.h"
 
 static const char *const sleeper[] = {"sleep", "1000", NULL};
 
@@ -56,6 +57,32 @@ static bool is_gone(pid_t pid)
 	str_release(&stat);
 	free(path);
 	return gone;
+}
+
+/* As a supervisor that outlives who called it. */
+static void what_a_child_leaves_in_another_session_is_reaped(void **state KB_UNUSED)
+{
+	struct proc_spec leave = {
+		.argv = SH(": $(setsid sh -c 'echo; exec sleep 0.05 >/dev/null' &)")};
+	struct proc_spec plain = {.argv = SH("exit 0")};
+	struct proc_result result = PROC_RESULT_INIT;
+	struct err err = ERR_INIT;
+	pid_t forked = fork();
+
+	/* a child of somebody else in this process must stay for them */
+	if (forked == 0)
+		_exit(7);
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(proc_run(&leave, &result, &err), 0);
+	assert_true(is_gone(forked));
+	for (int i = 0; i < 500 && children_in_state(0) > children_in_state('Z'); i++)
+		clock_sleep_ns(10 * NS_PER_MS);
+	assert_int_equal(proc_run(&plain, &result, &err), 0);
+	assert_int_equal(waitpid(forked, &result.exit_code, 0), forked);
+	assert_int_equal(WEXITSTATUS(result.exit_code), 7);
+	assert_int_equal(proc_run(&plain, &result, &err), 0);
+	assert_int_equal(children_in_state(0), 0);
+	proc_result_release(&result);
 }
 
 static void streams_are_kept_apart(void **state KB_UNUSED)
@@ -536,6 +563,7 @@ int main(void)
 		cmocka_unit_test(descriptors_can_be_given),
 		cmocka_unit_test(what_cannot_start_says_why),
 		cmocka_unit_test(a_deadline_ends_the_whole_group),
+		cmocka_unit_test(what_a_child_leaves_in_another_session_is_reaped),
 		cmocka_unit_test(who_ignores_sigterm_is_killed),
 		cmocka_unit_test(what_a_child_leaves_behind_is_killed),
 		cmocka_unit_test(output_is_bounded),
