@@ -189,6 +189,16 @@ int guest_run_check(struct guest_run *run, struct err *err)
 	return ret;
 }
 
+int64_t guest_run_cpu_ns(const struct guest_run *run)
+{
+	struct timespec used;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(proc_pid(run->proc), &clock) || clock_gettime(clock, &used))
+		return 0;
+	return (int64_t)used.tv_sec * NS_PER_S + used.tv_nsec;
+}
+
 int guest_run_console(struct guest_run *run, const char *path, struct err *err)
 {
 	return qmp_change_file(run->monitor, "console", path, err);

@@ -32,6 +32,8 @@ KB_MUST_CHECK int guest_run_start(
 int guest_run_port(const struct guest_run *run);
 /* 0 while it runs; ERR_INFRA and how it ended (a panic ends it) when it has. */
 KB_MUST_CHECK int guest_run_check(struct guest_run *run, struct err *err);
+/* The CPU time that QEMU and the guest in it have used; 0 when that cannot be known. */
+int64_t guest_run_cpu_ns(const struct guest_run *run);
 KB_MUST_CHECK int guest_run_console(struct guest_run *run, const char *path, struct err *err);
 /* Ends it and frees. NULL is fine. */
 void guest_run_end(struct guest_run *run);

@@ -31,13 +31,13 @@ struct machine_ops {
 	int (*start_with)(struct machine *machine, const struct boot_image *image, struct err *err);
 	/* The whole command line for a kexec, freed by the caller; NULL: it is the image's own. */
 	char *(*cmdline)(struct machine *machine, const char *cmdline);
-	/* 1: worth connecting to; 0: not yet; negative: it has ended. NULL: always worth it. */
+	/* 1: worth connecting to; 0: not yet; negative: it never will be. NULL: always worth it. */
 	int (*ready)(struct machine *machine, struct err *err);
 	/* From here on the console goes to this file. */
 	int (*console)(struct machine *machine, const char *path, struct err *err);
 	/* False when it has certainly ended; NULL: nobody knows. */
 	bool (*alive)(struct machine *machine);
-	/* Connections of the old kernel are of no use any more (after a kexec). */
+	/* The old kernel has been left (a kexec): connections to it are of no use any more. */
 	void (*forget)(struct machine *machine);
 	void (*close)(struct machine *machine); /* frees machine->state, which may be NULL */
 };

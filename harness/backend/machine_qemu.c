@@ -10,10 +10,11 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/stop.h"
+#include "backend/guest_cmdline.h"
+#include "backend/guest_console.h"
 #include "backend/guest_disk.h"
 #include "backend/guest_image.h"
 #include "backend/guest_run.h"
-#include "backend/guest_tsc.h"
 #include "backend/guest_stage.h"
 #include "backend/machine_ops.h"
 #include "sys/ssh.h"
@@ -25,6 +26,9 @@
 
 /* A guest under a working KVM reaches its init in about a second. */
 enum { KVM_PROBE_S = 10, QEMU_START_S = 60 };
+
+/* A kexec under emulation takes about twice the CPU time of a start from outside. */
+enum { STUCK_FACTOR = 12 };
 
 /* What the init of guest_image.h prints. */
 #define MARK_INIT "kbracket-guest: init"
@@ -39,19 +43,10 @@ struct qemu {
 	char *dir;    /* private, short: sockets */
 	char *initrd; /* of the kernel that is started next */
 	char *disk;
-	char *console;	      /* where the console goes now */
-	int64_t console_from; /* what stands before this in the file is of an earlier start */
+	struct guest_console console;
+	int64_t first_cpu_ns; /* what the first start of this guest took to come up; 0: not known */
+	int64_t cpu_from_ns;  /* what QEMU had used when the present kernel was started */
 };
-
-static void set_console(struct qemu *qemu, const char *path)
-{
-	int64_t size = file_size(path);
-	char *copy = xstrdup(path);
-
-	free(qemu->console);
-	qemu->console = copy;
-	qemu->console_from = size > 0 ? size : 0;
-}
 
 static void end_guest(struct qemu *qemu)
 {
@@ -100,44 +95,20 @@ static int qemu_open(struct machine *machine, struct err *err)
 		return ret;
 	qemu->initrd = path_join(qemu->dir, "initrd");
 	qemu->disk = path_join(qemu->dir, "disk");
-	qemu->console = path_join(qemu->dir, "console");
 	return guest_disk_make(qemu->disk, err);
-}
-
-/* What every guest kernel needs on its command line, around the caller's. Under emulation the TSC
- * must be told to be good (else the clock is the HPET, an exit each read), self-tests and a talking
- * console take seconds, and a kernel at a random address took 20 s more to unpack in one boot of
- * six. The TSC's speed is given, too: measured by a kernel while this host is busy, it came out
- * wrong by a factor, and every time in that boot with it. The caller's words come later and win,
- * except that a panic ends the guest at once. */
-static char *guest_cmdline(const struct qemu *qemu, const char *cmdline)
-{
-	static const char emulated[] = " tsc=reliable no_timer_check random.trust_cpu=on nokaslr "
-				       "cryptomgr.notests=1 quiet";
-
-	int64_t khz = qemu->accel == ACCEL_TCG ? guest_tsc_khz() : 0;
-	struct str line = STR_INIT;
-
-	str_add(&line, "console=ttyS0");
-	if (qemu->accel == ACCEL_TCG)
-		str_add(&line, emulated);
-	if (khz)
-		str_addf(&line, " tsc_early_khz=%lld", (long long)khz);
-	str_addf(&line, "%s%s panic=-1 oops=panic", cmdline[0] ? " " : "", cmdline);
-	return str_take(&line);
 }
 
 static int launch(
 	struct machine *machine, const struct boot_image *image, int64_t deadline, struct err *err)
 {
 	struct qemu *qemu = machine->state;
-	char *cmdline = guest_cmdline(qemu, image->cmdline);
+	char *cmdline = guest_cmdline(qemu->accel, image->cmdline);
 	struct guest_start start = {.spec = &machine->spec->qemu,
 		.accel = qemu->accel,
 		.kernel = image->image,
 		.initrd = qemu->initrd,
 		.cmdline = cmdline,
-		.console = qemu->console,
+		.console = qemu->console.path,
 		.disk = qemu->disk,
 		.dir = qemu->dir,
 		.deadline_ns = deadline};
@@ -148,6 +119,7 @@ static int launch(
 		.socket_dir = qemu->dir};
 	int ret = guest_run_start(&start, &qemu->run, err);
 
+	qemu->cpu_from_ns = 0;
 	if (ret == 0) {
 		ssh.port = guest_run_port(qemu->run);
 		ret = ssh_open(&ssh, &qemu->ssh, err);
@@ -156,48 +128,16 @@ static int launch(
 	return ret;
 }
 
-/* What the console has said since the last start, freed by the caller; "" when it cannot be read.
- */
-static char *console_text(const struct qemu *qemu)
-{
-	size_t from = (size_t)qemu->console_from;
-	struct str text = STR_INIT;
-	char *said = NULL;
-
-	if (file_read(qemu->console, 64 << 20, &text, NULL) == 0 && text.len > from)
-		said = xstrdup(text.text + from); /* up to a NUL, which no kernel prints */
-	str_release(&text);
-	return said ? said : xstrdup("");
-}
-
-static bool console_shows(const struct qemu *qemu, const char *mark)
-{
-	char *text = console_text(qemu);
-	bool found = strstr(text, mark) != NULL;
-
-	free(text);
-	return found;
-}
-
 /* 0 while the guest runs; else how it ended, and what its kernel said about it. */
 static int check_guest(struct qemu *qemu, struct err *err)
 {
-	static const char panic[] = "Kernel panic - ";
-	char *text, *at;
-	struct str safe = STR_INIT;
 	int ret = qemu->run ? guest_run_check(qemu->run, err)
 			    : err_set(err, ERR_INFRA, "the guest does not run");
+	char *panic = ret ? guest_console_panic(&qemu->console) : NULL;
 
-	if (ret == 0)
-		return 0;
-	text = console_text(qemu);
-	at = strstr(text, panic);
-	if (at) {
-		str_add_safe(&safe, at, strcspn(at, "\r\n"));
-		(void)err_wrap(err, "%.300s", str_text(&safe));
-	}
-	str_release(&safe);
-	free(text);
+	if (panic)
+		(void)err_wrap(err, "%.300s", panic);
+	free(panic);
 	return ret;
 }
 
@@ -221,7 +161,7 @@ static int reach_init(
 	struct qemu *qemu = machine->state;
 	int ret = launch(machine, image, deadline, err);
 
-	while (ret == 0 && !console_shows(qemu, MARK_INIT)) {
+	while (ret == 0 && !guest_console_shows(&qemu->console, MARK_INIT)) {
 		ret = stop_check(err);
 		if (ret == 0)
 			ret = check_guest(qemu, err);
@@ -276,7 +216,7 @@ static int start_and_wait(struct machine *machine, const struct boot_image *imag
 	char *console = path_join(qemu->dir, "console");
 	int ret;
 
-	set_console(qemu, console);
+	guest_console_set(&qemu->console, console);
 	free(console);
 	ret = qemu_start_with(machine, image, err);
 	return ret ? ret
@@ -329,7 +269,9 @@ static int qemu_stage(struct machine *machine, const struct boot_image *image, c
 
 static char *qemu_cmdline(struct machine *machine, const char *cmdline)
 {
-	return guest_cmdline(machine->state, cmdline);
+	const struct qemu *qemu = machine->state;
+
+	return guest_cmdline(qemu->accel, cmdline);
 }
 
 static int qemu_console(struct machine *machine, const char *path, struct err *err)
@@ -338,8 +280,22 @@ static int qemu_console(struct machine *machine, const char *path, struct err *e
 	int ret = qemu->run ? guest_run_console(qemu->run, path, err) : 0;
 
 	if (ret == 0)
-		set_console(qemu, path);
+		guest_console_set(&qemu->console, path);
 	return ret;
+}
+
+/* QEMU 7.2 now and then goes on with an instruction that the guest's kernel has patched since, and
+ * all CPUs trap for ever. Such a boot shows in CPU time long before its deadline, however busy the
+ * host is. */
+static int check_stuck(const struct qemu *qemu, int64_t used_ns, struct err *err)
+{
+	if (qemu->accel != ACCEL_TCG || !qemu->first_cpu_ns ||
+		used_ns <= STUCK_FACTOR * qemu->first_cpu_ns)
+		return 0;
+	return err_set(err, ERR_INFRA,
+		"the kernel is stuck: its start has used %lld s of CPU time, that of the guest's"
+		" first kernel took %lld s",
+		(long long)(used_ns / NS_PER_S), (long long)(qemu->first_cpu_ns / NS_PER_S));
 }
 
 /* TCP connections to a guest that is not up yet hang for seconds: its init says when it is. */
@@ -347,11 +303,15 @@ static int qemu_ready(struct machine *machine, struct err *err)
 {
 	struct qemu *qemu = machine->state;
 	int ret = check_guest(qemu, err);
+	int64_t used_ns;
 
 	if (ret)
 		return ret;
-	if (!console_shows(qemu, MARK_UP))
-		return 0;
+	used_ns = guest_run_cpu_ns(qemu->run) - qemu->cpu_from_ns;
+	if (!guest_console_shows(&qemu->console, MARK_UP))
+		return check_stuck(qemu, used_ns, err);
+	if (!qemu->first_cpu_ns)
+		qemu->first_cpu_ns = used_ns;
 	qemu->proven = true;
 	return 1;
 }
@@ -363,10 +323,13 @@ static bool qemu_alive(struct machine *machine)
 	return qemu->run && guest_run_check(qemu->run, NULL) == 0;
 }
 
+/* The kernel of before has been left. */
 static void qemu_forget(struct machine *machine)
 {
 	struct qemu *qemu = machine->state;
 
+	if (qemu->run)
+		qemu->cpu_from_ns = guest_run_cpu_ns(qemu->run);
 	ssh_drop(qemu->ssh);
 }
 
@@ -384,7 +347,7 @@ static void qemu_close(struct machine *machine)
 	free(qemu->dir);
 	free(qemu->initrd);
 	free(qemu->disk);
-	free(qemu->console);
+	guest_console_release(&qemu->console);
 	free(qemu);
 }
 

@@ -21,7 +21,8 @@ static struct arena arena;
 static struct build kernel;
 static struct machine *machine;
 static struct strv logged;
-static struct machine_program programs[] = {{"hang", NULL, ""}, {"tool", NULL, ""}};
+static struct machine_program programs[] = {
+	{"hang", NULL, ""}, {"tool", NULL, ""}, {"spin", NULL, ""}};
 static struct machine_env env = {NULL, NULL, programs, ARRAY_SIZE(programs)};
 static const char *const nothing[] = {NULL};
 static struct machine_spec spec = {.name = "guest",
@@ -181,6 +182,23 @@ static void a_hang_is_told_at_the_deadline(void **state KB_UNUSED)
 	machine = NULL;
 }
 
+/* All its CPU time is of no use: told long before the deadline. */
+static void a_stuck_kernel_is_told_by_its_cpu_time(void **state KB_UNUSED)
+{
+	struct boot_image next = image("rdinit=/kb/programs/spin");
+	struct err err = ERR_INIT;
+
+	start_guest();
+	if (!strstr(machine_about(machine), "TCG"))
+		skip();
+	spec.boot_timeout_ns = 3600 * NS_PER_S;
+	assert_int_equal(machine_boot(machine, &next, in_scratch("spin"), &err), ERR_INFRA);
+	assert_non_null(strstr(err.text, "the kernel is stuck"));
+	spec.boot_timeout_ns = 300 * NS_PER_S;
+	machine_close(machine);
+	machine = NULL;
+}
+
 /* The process whose command line holds a text, -1 when there is none. */
 static pid_t find_process(const char *text)
 {
@@ -280,6 +298,8 @@ static int set_up(void **state)
 	programs[0].path = xstrdup(
 		put_script("hang", "#!/bin/sh\nwhile :; do /bin/busybox sleep 1000; done\n"));
 	programs[1].path = xstrdup(put_script("tool.sh", "#!/bin/sh\necho a tool\n"));
+	programs[2].path = xstrdup(
+		put_script("spin", "#!/bin/sh\nwhile :; do :; done &\nwhile :; do :; done\n"));
 	return 0;
 }
 
@@ -290,6 +310,7 @@ static int tear_down(void **state)
 	free((char *)env.agent);
 	free((char *)programs[0].path);
 	free((char *)programs[1].path);
+	free((char *)programs[2].path);
 	strv_release(&logged);
 	arena_release(&arena);
 	return remove_scratch(state);
@@ -304,6 +325,7 @@ int main(void)
 		cmocka_unit_test(a_file_is_put_whole),
 		cmocka_unit_test(a_panic_costs_seconds_and_is_told),
 		cmocka_unit_test(a_hang_is_told_at_the_deadline),
+		cmocka_unit_test(a_stuck_kernel_is_told_by_its_cpu_time),
 		cmocka_unit_test(nothing_stays_when_we_are_killed),
 		cmocka_unit_test(kvm_that_hangs_leads_to_emulation),
 	};

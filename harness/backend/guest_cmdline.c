@@ -2,7 +2,8 @@
 #include "base/base.h"
 
 #include "base/clock.h"
-#include "backend/guest_tsc.h"
+#include "base/str.h"
+#include "backend/guest_cmdline.h"
 
 #if defined(__x86_64__)
 
@@ -35,7 +36,8 @@ static struct moment read_both(void)
 	return best;
 }
 
-int64_t guest_tsc_khz(void)
+/* In kHz; 0 where there is none. Measured over 50 ms once, then kept. */
+static int64_t tsc_khz(void)
 {
 	static int64_t khz;
 	struct moment start, end;
@@ -51,9 +53,25 @@ int64_t guest_tsc_khz(void)
 
 #else
 
-int64_t guest_tsc_khz(void)
+static int64_t tsc_khz(void)
 {
 	return 0;
 }
 
 #endif
+
+char *guest_cmdline(enum qemu_accel accel, const char *cmdline)
+{
+	static const char emulated[] = " tsc=reliable no_timer_check random.trust_cpu=on nokaslr "
+				       "cryptomgr.notests=1 quiet";
+	int64_t khz = accel == ACCEL_TCG ? tsc_khz() : 0;
+	struct str line = STR_INIT;
+
+	str_add(&line, "console=ttyS0");
+	if (accel == ACCEL_TCG)
+		str_add(&line, emulated);
+	if (khz)
+		str_addf(&line, " tsc_early_khz=%lld", (long long)khz);
+	str_addf(&line, "%s%s panic=-1 oops=panic", cmdline[0] ? " " : "", cmdline);
+	return str_take(&line);
+}
