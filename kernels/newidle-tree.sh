@@ -32,8 +32,10 @@ export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_DIR=$repo
 export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.fsync GIT_CONFIG_VALUE_0=none
 unset GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES
 
+# Empty when it is not: dpkg-query fails for a package it has never heard of.
 installed_version() {
-	dpkg-query -W -f '${db:Status-Status} ${Version}' $package 2>/dev/null | sed -n 's/^installed //p'
+	{ dpkg-query -W -f '${db:Status-Status} ${Version}' $package 2>/dev/null || true; } |
+		sed -n 's/^installed //p'
 }
 
 install_package() {

@@ -45,17 +45,23 @@ KB_UNUSED static void need_program(const char *name)
 }
 
 /* The git repository of the founding experiment, made when it is not there (that takes two
- * minutes); skips the program when it cannot be made here. */
+ * minutes); skips the program where Debian's kernel source cannot be had (the script's exit 3). */
 KB_UNUSED static void need_kernel_tree(void)
 {
 	static const char *const argv[] = {"kernels/newidle-tree.sh", NULL};
+	struct proc_result result = PROC_RESULT_INIT;
 	struct err err = ERR_INIT;
 
 	need_program("flex");
 	need_program("bison");
-	if (proc_check(
-		    &(struct proc_spec){.argv = argv, .timeout_ns = 3600 * NS_PER_S}, NULL, &err))
-		skip_program(err.text);
+	if (proc_run(&(struct proc_spec){.argv = argv, .timeout_ns = 3600 * NS_PER_S}, &result,
+		    &err))
+		fail_program(err.text);
+	if (result.exit_code == 3)
+		skip_program(str_text(&result.err_out));
+	if (result.exit_code != 0)
+		fail_program(str_text(&result.err_out));
+	proc_result_release(&result);
 }
 
 /* A file of the lab; its folders are made. %S in the text stands for the source tree. */
