@@ -97,7 +97,7 @@ const struct opt machine_opts[] = {
 		.help = "how to get a dead machine back"},
 	{"boot_timeout", OPT_DURATION, MACHINE(boot_timeout_ns), .def = "5m", .min = 1e9,
 		.max = 7200e9, .help = "from the jump to a proved kernel"},
-	{"cpus", OPT_INT, MACHINE(cpus), .min = 0, .max = 65536,
+	{"cpus", OPT_INT, MACHINE(cpus), .min = 0, .max = MACHINE_CPUS_MAX,
 		.help = "online CPUs, for planning without asking the machine"},
 	{"programs", OPT_PAIRS, MACHINE(programs), .max = 100, .path = true,
 		.check = name_check_line, .check_key = name_check,

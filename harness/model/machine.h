@@ -23,6 +23,8 @@ struct qemu_spec {
 	const char *cpu;     /* QEMU CPU model; NULL: chosen by us for the accelerator */
 };
 
+enum { MACHINE_CPUS_MAX = 65536 };
+
 struct machine_spec {
 	const char *name;
 	struct place place;

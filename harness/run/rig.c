@@ -187,7 +187,7 @@ int rig_ask_cpus(const struct machine_spec *machine, const struct engine_options
 		ret = remote_json(&remote, arguments, &seen, err);
 	if (!ret)
 		count = json_get_int(seen, "cpus_online", 0);
-	if (!ret && count < 1)
+	if (!ret && (count < 1 || count > MACHINE_CPUS_MAX))
 		ret = err_set(err, ERR_INFRA, "it did not tell its number of CPUs");
 	if (!ret)
 		*cpus = count;

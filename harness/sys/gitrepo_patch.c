@@ -130,16 +130,45 @@ int patched_tree_apply(struct gitrepo *repo, git_tree *base, const struct patch 
 	return ret;
 }
 
+/* One name cannot be a file and a folder; git_index_add would drop what is there. */
+static int check_place(git_index *index, const char *path, struct err *err)
+{
+	char *folder = xasprintf("%s/", path), *parent = xstrdup(path), *slash;
+	int ret = 0;
+
+	if (git_index_find_prefix(NULL, index, folder) == 0)
+		ret = err_set(err, ERR_USAGE, "the patch creates a file where a folder is");
+	while (ret == 0 && (slash = strrchr(parent, '/'))) {
+		*slash = '\0';
+		if (git_index_get_bypath(index, parent, 0))
+			ret = err_set(err, ERR_USAGE, "the patch makes a folder where a file is");
+	}
+	if (ret) {
+		struct str safe = STR_INIT;
+
+		str_add_safe(&safe, path, strlen(path));
+		ret = err_wrap(err, "%s", str_text(&safe));
+		str_release(&safe);
+	}
+	free(parent);
+	free(folder);
+	return ret;
+}
+
 static int add_to_index(
 	struct gitrepo *repo, git_index *index, const struct patched_file *file, struct err *err)
 {
 	git_index_entry entry = {.mode = file->mode, .path = file->path};
+	int ret;
 
 	if (file->deleted) {
 		if (git_index_remove(index, file->path, 0))
 			return git_fail(err, ERR_INFRA, "cannot remove %s", file->path);
 		return 0;
 	}
+	ret = check_place(index, file->path, err);
+	if (ret)
+		return ret;
 	if (git_blob_create_from_buffer(
 		    &entry.id, repo->git, str_text(&file->content), file->content.len) ||
 		git_index_add(index, &entry))

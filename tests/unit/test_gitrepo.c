@@ -322,6 +322,8 @@ static void check_compose_fails(
 static void failures_say_what_to_do(void **state KB_UNUSED)
 {
 	static const char no_such[] = "--- a/no\n+++ b/no\n@@ -1 +1 @@\n-a\n+b\n";
+	static const char in_a_file[] = "--- /dev/null\n+++ b/kernel/a.c/x\n@@ -0,0 +1 @@\n+b\n";
+	static const char on_a_folder[] = "--- /dev/null\n+++ b/kernel\n@@ -0,0 +1 @@\n+b\n";
 	char *patch = xasprintf("%s\n", git(at("repo"), "diff", "one", "two", NULL));
 	struct git_step step = {GIT_STEP_PATCH, "p.patch", "", patch, strlen(patch)};
 
@@ -341,6 +343,14 @@ static void failures_say_what_to_do(void **state KB_UNUSED)
 	step = (struct git_step){GIT_STEP_PATCH, "q", "", no_such, sizeof(no_such) - 1};
 	check_compose_fails(
 		"one", &step, (const char *const[]){"no: the file does not exist", NULL});
+	step = (struct git_step){GIT_STEP_PATCH, "in-a-file", "", in_a_file, sizeof(in_a_file) - 1};
+	check_compose_fails("one", &step,
+		(const char *const[]){
+			"kernel/a.c/x: the patch makes a folder where a file is", NULL});
+	step = (struct git_step){
+		GIT_STEP_PATCH, "on-a-folder", "", on_a_folder, sizeof(on_a_folder) - 1};
+	check_compose_fails("one", &step,
+		(const char *const[]){"kernel: the patch creates a file where a folder is", NULL});
 	step = (struct git_step){GIT_STEP_REVERT, "one", "", NULL, 0};
 	check_compose_fails(
 		"three", &step, (const char *const[]){"cannot revert one", "0 parents", NULL});
