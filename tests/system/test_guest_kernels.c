@@ -155,7 +155,7 @@ static void builds_are_what_was_asked_for(void **state KB_UNUSED)
 	assert_true(str_ends(release, local));
 	if (proc_check(&(struct proc_spec){.argv = show}, &shown, &err))
 		fail_msg("%s", err.text);
-	assert_non_null(strstr(str_text(&shown), "\n+\tudelay("));
+	assert_non_null(strstr(str_text(&shown), "\n+\t\tudelay(5000);"));
 	assert_true(file_is_folder(cache));
 	str_release(&shown);
 	free(release);
