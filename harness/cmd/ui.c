@@ -193,16 +193,25 @@ static void add_clock_time(struct str *out, int64_t left_ns)
 	str_add(out, text);
 }
 
+/* Nobody waits for fractions of a second. */
+static void add_wait(struct str *out, int64_t ns)
+{
+	if (ns < 10 * NS_PER_S)
+		str_addf(out, "%lld s", (long long)((ns + NS_PER_S / 2) / NS_PER_S));
+	else
+		num_add_duration(out, ns);
+}
+
 void ui_progress(const struct ui_progress *progress)
 {
 	struct str line = STR_INIT;
 
 	/* What a narrow terminal cuts is the end: the times come first. */
 	str_add_char(&line, '[');
-	num_add_duration(&line, progress->spent_ns);
+	add_wait(&line, progress->spent_ns);
 	if (progress->left_ns >= 0) {
 		str_add(&line, progress->guess ? ", perhaps " : ", about ");
-		num_add_duration(&line, progress->left_ns);
+		add_wait(&line, progress->left_ns);
 		str_add(&line, " left, done at ");
 		add_clock_time(&line, progress->left_ns);
 	}
