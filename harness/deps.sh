@@ -35,9 +35,11 @@ bison|kernel builds|cmd:bison
 flex|kernel builds|cmd:flex
 libelf-dev|kernel builds|pc:libelf
 libssl-dev|kernel builds|pc:openssl
+openssl|kernel builds: keys for modules|cmd:openssl
 cpio|kernel builds|cmd:cpio
 kmod|kernel modules|cmd:modprobe
 rsync|kernel builds|cmd:rsync
+zstd|packed kernel modules|cmd:zstd
 xz-utils|the kernel source package|cmd:xz
 '
 PATH=$PATH:/usr/sbin:/sbin

@@ -45,6 +45,7 @@ const char *sandbox_about(const struct sandbox *sandbox)
 		[SANDBOX_NONE] = "as the user of kbracket and with its network",
 		[SANDBOX_USER_NS] = "without network, as the user of kbracket",
 		[SANDBOX_USER] = "as user " BUILD_ID_TEXT ", with the host's network",
+		[SANDBOX_USER_ALONE] = "without network, as user " BUILD_ID_TEXT,
 		[SANDBOX_FULL] = "without network, as user " BUILD_ID_TEXT
 				 ", writing only to its own folders",
 	};
@@ -60,6 +61,9 @@ void sandbox_argv(const struct sandbox *sandbox, struct strv *argv)
 	if (sandbox->level == SANDBOX_USER_NS)
 		strv_add_many(argv, "unshare", "--user", "--map-current-user", "--net", "--ipc",
 			"--pid", "--fork", "--kill-child", "--", NULL);
+	if (sandbox->level == SANDBOX_USER_ALONE)
+		strv_add_many(argv, "unshare", "--net", "--ipc", "--pid", "--fork", "--kill-child",
+			"--", NULL);
 	if (sandbox->level >= SANDBOX_USER)
 		strv_add_many(argv, "setpriv", "--reuid=" BUILD_ID_TEXT, "--regid=" BUILD_ID_TEXT,
 			"--clear-groups", "--no-new-privs", "--inh-caps=-all", "--pdeathsig=KILL",
@@ -183,10 +187,10 @@ static bool works(struct sandbox *sandbox, enum sandbox_level level)
 int sandbox_init(struct sandbox *sandbox, const char *source, const char *output,
 	const char *scratch, int keep_fd, struct err *err)
 {
-	static const enum sandbox_level for_root[] = {SANDBOX_FULL, SANDBOX_USER},
-					for_others[] = {SANDBOX_USER_NS};
-	bool root = geteuid() == 0;
-	const enum sandbox_level *levels = root ? for_root : for_others;
+	static const enum sandbox_level for_root[] = {SANDBOX_FULL, SANDBOX_USER_ALONE,
+		SANDBOX_USER, SANDBOX_NONE},
+					for_others[] = {SANDBOX_USER_NS, SANDBOX_NONE};
+	const enum sandbox_level *level = geteuid() == 0 ? for_root : for_others;
 	int ret;
 
 	*sandbox = (struct sandbox){.keep_fd = keep_fd};
@@ -204,10 +208,9 @@ int sandbox_init(struct sandbox *sandbox, const char *source, const char *output
 		sandbox_release(sandbox);
 		return ret;
 	}
-	for (int i = 0; i < (root ? 2 : 1); i++)
-		if (works(sandbox, levels[i]))
-			return 0;
-	sandbox->level = SANDBOX_NONE;
+	while (*level != SANDBOX_NONE && !works(sandbox, *level))
+		level++;
+	sandbox->level = *level;
 	return 0;
 }
 

@@ -14,10 +14,12 @@
  * words first, sandbox_enter as in_child and the sandbox as arg.
  */
 enum sandbox_level {
-	SANDBOX_NONE,	 /* nothing: as we are */
-	SANDBOX_USER_NS, /* we are not root: no network, but our own user id */
-	SANDBOX_USER,	 /* we are root: another user id, but the network stays */
-	SANDBOX_FULL,	 /* we are root: all of it, in a file system view of its own */
+	SANDBOX_NONE,	    /* nothing: as we are */
+	SANDBOX_USER_NS,    /* we are not root: no network, but our own user id */
+	SANDBOX_USER,	    /* we are root: another user id, but the network stays, and so does
+			     * what was started when we are killed */
+	SANDBOX_USER_ALONE, /* we are root, in a chroot: no network, another user id */
+	SANDBOX_FULL,	    /* we are root: all of it, in a file system view of its own */
 };
 
 struct sandbox {
