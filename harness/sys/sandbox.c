@@ -44,6 +44,7 @@ const char *sandbox_about(const struct sandbox *sandbox)
 	static const char *const about[] = {
 		[SANDBOX_NONE] = "as the user of kbracket and with its network",
 		[SANDBOX_USER_NS] = "without network, as the user of kbracket",
+		[SANDBOX_ALONE] = "without network, as root",
 		[SANDBOX_USER] = "as user " BUILD_ID_TEXT ", with the host's network",
 		[SANDBOX_USER_ALONE] = "without network, as user " BUILD_ID_TEXT,
 		[SANDBOX_FULL] = "without network, as user " BUILD_ID_TEXT
@@ -61,7 +62,7 @@ void sandbox_argv(const struct sandbox *sandbox, struct strv *argv)
 	if (sandbox->level == SANDBOX_USER_NS)
 		strv_add_many(argv, "unshare", "--user", "--map-current-user", "--net", "--ipc",
 			"--pid", "--fork", "--kill-child", "--", NULL);
-	if (sandbox->level == SANDBOX_USER_ALONE)
+	if (sandbox->level == SANDBOX_ALONE || sandbox->level == SANDBOX_USER_ALONE)
 		strv_add_many(argv, "unshare", "--net", "--ipc", "--pid", "--fork", "--kill-child",
 			"--", NULL);
 	if (sandbox->level >= SANDBOX_USER)
@@ -188,7 +189,7 @@ int sandbox_init(struct sandbox *sandbox, const char *source, const char *output
 	const char *scratch, int keep_fd, struct err *err)
 {
 	static const enum sandbox_level for_root[] = {SANDBOX_FULL, SANDBOX_USER_ALONE,
-		SANDBOX_USER, SANDBOX_NONE},
+		SANDBOX_ALONE, SANDBOX_USER, SANDBOX_NONE},
 					for_others[] = {SANDBOX_USER_NS, SANDBOX_NONE};
 	const enum sandbox_level *level = geteuid() == 0 ? for_root : for_others;
 	int ret;

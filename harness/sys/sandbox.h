@@ -16,6 +16,7 @@
 enum sandbox_level {
 	SANDBOX_NONE,	    /* nothing: as we are */
 	SANDBOX_USER_NS,    /* we are not root: no network, but our own user id */
+	SANDBOX_ALONE,	    /* we are root, in a chroot of root's own: no network */
 	SANDBOX_USER,	    /* we are root: another user id, but the network stays, and so does
 			     * what was started when we are killed */
 	SANDBOX_USER_ALONE, /* we are root, in a chroot: no network, another user id */
