@@ -47,7 +47,9 @@ install_package() {
 	"${as_root[@]}" apt-get -qq update || true
 	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
 		apt-get -qq install -y --no-install-recommends $package >&2 ||
-		fail "apt-get could not install $package: see its message above"
+		fail "apt-get could not install $package: see its message above. Debian 12 has it in" \
+			"bookworm-security: is 'deb http://deb.debian.org/debian-security" \
+			"bookworm-security main' among the sources?"
 }
 
 version=$(installed_version)

@@ -11,13 +11,14 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "backend/builder.h"
 #include "sys/proc.h"
 
-/* Ends the test program as skipped. */
+/* Ends the test program as skipped; the reason's last line is shown. */
 KB_NORETURN KB_UNUSED static void skip_program(const char *reason)
 {
-	printf("%s\n", reason);
+	printf("%.*s\n", (int)(strlen(reason) - str_ends(reason, "\n")), reason);
 	(void)fflush(stdout);
 	_exit(77);
 }
