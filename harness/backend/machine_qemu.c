@@ -27,8 +27,9 @@
 /* A guest under a working KVM reaches its init in about a second. */
 enum { KVM_PROBE_S = 10, QEMU_START_S = 60 };
 
-/* A kexec under emulation takes about twice the CPU time of a start from outside. */
-enum { STUCK_FACTOR = 12 };
+/* A kexec under emulation takes about twice the CPU time of a start from outside, which takes some
+ * seconds. */
+enum { STUCK_FACTOR = 12, STUCK_FIRST_S = 240 };
 
 /* What the init of guest_image.h prints. */
 #define MARK_INIT "kbracket-guest: init"
@@ -45,6 +46,7 @@ struct qemu {
 	char *disk;
 	struct guest_console console;
 	int64_t first_cpu_ns; /* what the first start of this guest took to come up; 0: not known */
+	bool stuck;	      /* the present kernel, in its start */
 	int64_t cpu_from_ns;  /* what QEMU had used when the present kernel was started */
 };
 
@@ -120,6 +122,7 @@ static int launch(
 	int ret = guest_run_start(&start, &qemu->run, err);
 
 	qemu->cpu_from_ns = 0;
+	qemu->stuck = false;
 	if (ret == 0) {
 		ssh.port = guest_run_port(qemu->run);
 		ret = ssh_open(&ssh, &qemu->ssh, err);
@@ -227,11 +230,20 @@ static int start_and_wait(struct machine *machine, const struct boot_image *imag
 static int qemu_start(struct machine *machine, const struct boot_image *safe, struct err *err)
 {
 	struct qemu *qemu = machine->state;
+	struct err why = ERR_INIT;
 	int ret = 0;
 
 	if (!qemu->image.path)
 		ret = guest_image_make(machine->env, &qemu->image, err);
-	return ret ? ret : start_and_wait(machine, safe, err);
+	if (ret)
+		return ret;
+	ret = start_and_wait(machine, safe, &why);
+	if (ret && qemu->stuck) {
+		log_line(LOG_WARN, "machine '%s': %s; starting it again", machine->spec->name,
+			why.text);
+		ret = start_and_wait(machine, safe, &why);
+	}
+	return ret ? err_set(err, ret, "%s", why.text) : 0;
 }
 
 static int qemu_exec(struct machine *machine, const struct proc_spec *spec,
@@ -287,15 +299,17 @@ static int qemu_console(struct machine *machine, const char *path, struct err *e
 /* QEMU 7.2 now and then goes on with an instruction that the guest's kernel has patched since, and
  * all CPUs trap for ever. Such a boot shows in CPU time long before its deadline, however busy the
  * host is. */
-static int check_stuck(const struct qemu *qemu, int64_t used_ns, struct err *err)
+static int check_stuck(struct qemu *qemu, int64_t used_ns, struct err *err)
 {
-	if (qemu->accel != ACCEL_TCG || !qemu->first_cpu_ns ||
-		used_ns <= STUCK_FACTOR * qemu->first_cpu_ns)
+	int64_t enough_ns =
+		qemu->first_cpu_ns ? STUCK_FACTOR * qemu->first_cpu_ns : STUCK_FIRST_S * NS_PER_S;
+
+	qemu->stuck = qemu->accel == ACCEL_TCG && used_ns > enough_ns;
+	if (!qemu->stuck)
 		return 0;
 	return err_set(err, ERR_INFRA,
-		"the kernel is stuck: its start has used %lld s of CPU time, that of the guest's"
-		" first kernel took %lld s",
-		(long long)(used_ns / NS_PER_S), (long long)(qemu->first_cpu_ns / NS_PER_S));
+		"the kernel is stuck: its start has used %lld s of CPU time and is not over",
+		(long long)(used_ns / NS_PER_S));
 }
 
 /* TCP connections to a guest that is not up yet hang for seconds: its init says when it is. */
