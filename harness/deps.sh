@@ -40,6 +40,7 @@ cpio|kernel builds|cmd:cpio
 kmod|kernel modules|cmd:modprobe
 rsync|kernel builds|cmd:rsync
 zstd|packed kernel modules|cmd:zstd
+lz4|kernel builds: packed images|cmd:lz4
 xz-utils|the kernel source package|cmd:xz
 '
 PATH=$PATH:/usr/sbin:/sbin

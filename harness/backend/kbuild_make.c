@@ -82,8 +82,8 @@ static void add_words(const struct kbuild *kb, struct strv *argv)
 /* The first line in a log that tells of an error; NULL when there is none. */
 static const char *find_error(char *log)
 {
-	static const char *const marks[] = {
-		" error: ", "fatal error:", "undefined reference", "*** ", "Error "};
+	static const char *const marks[] = {" error: ", "fatal error:", "undefined reference",
+		": not found\n", "*** ", "Error "};
 	char *line, *at;
 
 	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {

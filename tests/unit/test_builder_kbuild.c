@@ -38,6 +38,7 @@ static const char makefile[] =
 	"\t@echo made >>$(O)/builds\n"
 	"\t@echo '  CC      init/main.o'\n"
 	"\t@test ! -e $(S)/broken || { echo 'init/main.c:3:1: error: broken by test'; exit 2; }\n"
+	"\t@test ! -e $(S)/lacking || { /no/packer; exit 127; }\n"
 	"\t@test ! -e $(S)/slow || sleep 1000\n"
 	"\t@env | grep -q '^SECRET=' && exit 3 || :\n"
 	"\t@mkdir -p $(O)/arch/x86/boot\n"
@@ -89,8 +90,12 @@ __attribute__((sentinel)) static void git(const char *first, ...)
 		strv_add(&argv, word);
 	va_end(ap);
 	spec.argv = strv_argv(&argv);
-	if (proc_check(&spec, NULL, &err))
-		fail_msg("%s", err.text);
+	if (proc_check(&spec, NULL, &err)) {
+		char *p = strstr(err.text, "log: ");
+		struct str l = STR_INIT;
+		(void)!file_read(p + 5, 65536, &l, NULL);
+		fail_msg("%s\n%s", err.text, str_text(&l));
+	}
 	strv_release(&argv);
 }
 
@@ -157,8 +162,12 @@ static int make_ok(const struct variant *v, struct arena *arena, struct build *o
 {
 	struct err err = ERR_INIT;
 
-	if (build(v, arena, out, &err))
-		fail_msg("%s", err.text);
+	if (build(v, arena, out, &err)) {
+		char *p = strstr(err.text, "log: ");
+		struct str l = STR_INIT;
+		(void)!file_read(p + 5, 65536, &l, NULL);
+		fail_msg("%s\n%s", err.text, str_text(&l));
+	}
 	return 0;
 }
 
@@ -348,6 +357,21 @@ static void failed_builds_name_the_error(void **state KB_UNUSED)
 	arena_release(&arena);
 }
 
+static void a_missing_program_is_named(void **state KB_UNUSED)
+{
+	const char *const fragments[] = {at("one.config"), NULL};
+	struct variant v = variant("v", "lacking", fragments);
+	struct arena arena = ARENA_INIT;
+	struct build made;
+	struct err err = ERR_INIT;
+
+	put(at("repo/lacking"), "");
+	commit("lacking");
+	assert_int_equal(build(&v, &arena, &made, &err), ERR_INFRA);
+	assert_non_null(strstr(err.text, "/no/packer: not found; log: "));
+	arena_release(&arena);
+}
+
 static void recipes_that_cannot_work_are_refused(void **state KB_UNUSED)
 {
 	const char *const fragments[] = {at("one.config"), NULL};
@@ -458,6 +482,7 @@ int main(void)
 		TEST(module_signatures_have_one_key),
 		TEST(lost_fragments_are_told),
 		TEST(failed_builds_name_the_error),
+		TEST(a_missing_program_is_named),
 		TEST(recipes_that_cannot_work_are_refused),
 		TEST(patches_are_built),
 		TEST(killed_builds_leave_nothing_behind),
