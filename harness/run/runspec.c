@@ -7,8 +7,6 @@
 
 /* The machine is watched this long before the start: what others use then is reported. */
 #define SETTLE_NS (100 * NS_PER_MS)
-/* Beyond a run's timeout: starting, killing, writing, and the way back. */
-#define SLACK_NS (90 * NS_PER_S)
 
 enum { RESULT_BYTES = 2 << 20 }; /* of everything but stdout and stderr */
 
@@ -26,16 +24,12 @@ static json_t *text_list(const char *const *items, const char *first)
 	return list;
 }
 
-char *runspec_json(const struct rig *rig, const struct store_run *run, int64_t kmsg_after)
+char *runspec_condition(
+	const struct condition *condition, const char *program, const char *id, int64_t kmsg_after)
 {
-	const struct condition *condition = condition_of(rig, run);
-	const char *program =
-		rig->program_paths[condition->suite - rig->engine->experiment->suites];
 	json_t *o = json_object();
 	struct str text = STR_INIT;
-	char id[64];
 
-	(void)snprintf(id, sizeof(id), "run %lld", (long long)run->id);
 	json_object_set_new(o, "id", json_text(id));
 	json_object_set_new(o, "argv", text_list(condition->argv, program));
 	json_object_set_new(o, "env", text_list(condition->env, NULL));
@@ -49,12 +43,28 @@ char *runspec_json(const struct rig *rig, const struct store_run *run, int64_t k
 	return str_take(&text);
 }
 
+char *runspec_json(const struct rig *rig, const struct store_run *run, int64_t kmsg_after)
+{
+	const struct condition *condition = condition_of(rig, run);
+	char id[64];
+
+	(void)snprintf(id, sizeof(id), "run %lld", (long long)run->id);
+	return runspec_condition(condition,
+		rig->program_paths[condition->suite - rig->engine->experiment->suites], id,
+		kmsg_after);
+}
+
 int64_t runspec_deadline_ns(const struct rig *rig, const struct store_run *run)
 {
-	return condition_of(rig, run)->spec->timeout_ns + SLACK_NS;
+	return condition_of(rig, run)->spec->timeout_ns + RUNSPEC_SLACK_NS;
+}
+
+size_t runspec_condition_bytes(const struct condition *condition)
+{
+	return 2 * (size_t)condition->suite->output_bytes + RESULT_BYTES;
 }
 
 size_t runspec_reply_bytes(const struct rig *rig, const struct store_run *run)
 {
-	return 2 * (size_t)condition_of(rig, run)->suite->output_bytes + RESULT_BYTES;
+	return runspec_condition_bytes(condition_of(rig, run));
 }

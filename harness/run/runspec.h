@@ -4,13 +4,23 @@
 
 #include "base/base.h"
 
+#include "base/clock.h"
 #include "run/engine_state.h"
 
-/* What the agent is asked to run, as its spec.h describes it. Freed by the caller. */
+/* Beyond a run's timeout: starting, killing, writing, and the way back. */
+#define RUNSPEC_SLACK_NS (90 * NS_PER_S)
+
+/* What the agent is asked to run for a condition, with the program at that path on the machine and
+ * kernel messages from a sequence number on. Freed by the caller. */
+char *runspec_condition(
+	const struct condition *condition, const char *program, const char *id, int64_t kmsg_after);
+/* Largest reply that is in order. */
+size_t runspec_condition_bytes(const struct condition *condition);
+
+/* The same for a run of the plan; the agent's spec.h describes it. Freed by the caller. */
 char *runspec_json(const struct rig *rig, const struct store_run *run, int64_t kmsg_after);
 /* When its reply must be there at the latest, from now. */
 int64_t runspec_deadline_ns(const struct rig *rig, const struct store_run *run);
-/* Largest reply that is in order. */
 size_t runspec_reply_bytes(const struct rig *rig, const struct store_run *run);
 
 #endif

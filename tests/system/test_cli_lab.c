@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The real program as a person calls it in a lab: experiments on this host, from their files to
+ * their reports, and suites that are tried.
+ */
+#include "cli.h"
+
+static void a_lab_is_made_once(void **state)
+{
+	struct bench *bench = *state;
+	char *lab = xasprintf("%s/lab", bench->folder);
+	char *config = xasprintf("%s/configs/quickstart.yaml", lab);
+
+	expect_code(bench, 0, "init %s", lab);
+	assert_true(file_exists(config));
+	expect_code(bench, 2, "init %s", lab);
+	free(lab);
+	free(config);
+}
+
+#define AA_CONFIG(duration)                                                                 \
+	"experiment: aa\nmachines: [here]\nkernels: ../kernels/two.yaml\nbaseline: base\n"  \
+	"variants: [same]\nsuites: [canary]\nsaturation: [100%%]\nduration: " duration "\n" \
+	"design: { boots: 2, runs: 3, warmup: 1, seed: 1 }\n"
+
+/* A lab on this host, not booted: two "kernels" that are one, and the canary. */
+static void make_lab(struct bench *bench)
+{
+	static const struct {
+		const char *name, *text;
+	} files[] = {
+		{"configs/machines/here.yaml", "machine: here\nconnect: local\nboot: none\n"
+					       "workdir: %s/work\n"},
+		{"kernels/two.yaml", "variants:\n"
+				     "  base: { prebuilt: { package: linux-image-amd64 } }\n"
+				     "  same: { like: base }\n"},
+		{"configs/aa.yaml", AA_CONFIG("100ms")},
+		{"configs/slow.yaml", AA_CONFIG("1s")},
+	};
+	char *share = realpath(".", NULL);
+	struct err err = ERR_INIT;
+
+	assert_int_equal(setenv("KBRACKET_SHARE", share, 1), 0);
+	free(share);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		char *path = xasprintf("%s/%s", bench->folder, files[i].name);
+		char *folder = path_dir(path);
+		char *text = xasprintf(files[i].text, bench->folder);
+
+		assert_int_equal(file_mkdirs(folder, 0755, &err), 0);
+		assert_int_equal(file_write_atomic(path, text, strlen(text), 0644, &err), 0);
+		free(path);
+		free(folder);
+		free(text);
+	}
+}
+
+static size_t count_of(const struct str *text, const char *part)
+{
+	size_t count = 0;
+
+	for (const char *at = str_text(text); (at = strstr(at, part)); at++)
+		count++;
+	return count;
+}
+
+/* The verdict on so few and short runs may be anything but a failure. */
+static void expect_measured(int code, const struct bench *bench)
+{
+	if (code != 0 && code != 1 && code != 4)
+		fail_msg("exit %d\n%s%s", code, str_text(&bench->out), str_text(&bench->chatter));
+}
+
+static void an_experiment_runs_from_its_file_to_its_report(void **state)
+{
+	char before[SHA256_HEX_LEN + 1], after[SHA256_HEX_LEN + 1];
+	struct bench *bench = *state;
+
+	make_lab(bench);
+	expect_code(bench, 0, "plan %s/configs/aa.yaml --runs", bench->folder);
+	expect_text(&bench->out, "4 boots, 16 runs");
+	assert_int_equal(count_of(&bench->out, "warm-up 1\n"), 4);
+	assert_false(file_exists(bench->results));
+	expect_measured(call(bench, "run %s/configs/aa.yaml", bench->folder), bench);
+	expect_text(&bench->out, "canary/arithmetic: rounds, rounds/s, higher is better");
+	expect_text(&bench->out, "here was never booted");
+	expect_text(&bench->out, "kbracket show 1 --spec > again.yaml");
+	expect_text(&bench->chatter, "experiment 1: aa");
+	hash_of_database(bench, before);
+	expect_code(bench, 0, "plan %s/configs/aa.yaml --json", bench->folder);
+	hash_of_database(bench, after);
+	assert_string_equal(before, after);
+	expect_code(bench, 0, "export");
+	assert_int_equal(count_of(&bench->out, ",done,"), 16);
+	expect_code(bench, 0, "show boot 2");
+	expect_text(&bench->out, "outcome: proved");
+	expect_code(bench, 0, "show run 2");
+	expect_text(&bench->out, "--- stdout");
+	expect_text(&bench->out, "canary: ");
+	expect_code(bench, 0, "reread");
+	expect_text(&bench->out, "16 runs read again: 0 with other values");
+	expect_measured(call(bench, "resume"), bench);
+	expect_code(bench, 0, "export");
+	assert_int_equal(count_of(&bench->out, ",done,"), 16);
+	/* what was stored can be run again */
+	expect_code(bench, 0, "show 1 --spec");
+	expect_text(&bench->out, "experiment: aa");
+	expect_code(bench, 0, "calibrate %s/configs/aa.yaml here --boots 2", bench->folder);
+	expect_text(&bench->out, "A calibration");
+	expect_text(&bench->out, "boot 2, base");
+	expect_code(bench, 2, "calibrate %s/configs/aa.yaml hree", bench->folder);
+	expect_code(bench, 2, "build %s/configs/aa.yaml bsae", bench->folder);
+	expect_code(bench, 0, "show");
+	assert_int_equal(count_of(&bench->out, "calibration"), 1);
+}
+
+static void wait_for_runs(struct bench *bench, int64_t wanted)
+{
+	int64_t deadline = clock_now_ns() + 120 * NS_PER_S, done = 0;
+
+	while (done < wanted) {
+		json_t *root = NULL;
+		struct err err = ERR_INIT;
+
+		if (clock_now_ns() > deadline)
+			fail_msg("no run was done");
+		clock_sleep_ns(20 * NS_PER_MS);
+		if (call(bench, "status --json") != 0 ||
+			json_parse(str_text(&bench->out), bench->out.len, 1 << 20, &root, &err))
+			continue;
+		done = json_get_int(json_object_get(root, "runs"), "done", 0);
+		json_decref(root);
+	}
+}
+
+/* ^C is an orderly end, and resume finishes the plan with every run once. */
+static void a_stopped_experiment_is_resumed(void **state)
+{
+	struct bench *bench = *state;
+	char *path = program(), *config = xasprintf("%s/configs/slow.yaml", bench->folder);
+	char *results = xasprintf("--results=%s", bench->results);
+	const char *const argv[] = {path, results, "run", config, NULL};
+	struct proc_result result = PROC_RESULT_INIT;
+	struct proc *proc;
+	struct err err = ERR_INIT;
+
+	make_lab(bench);
+	assert_int_equal(proc_start(&(struct proc_spec){.argv = argv}, &proc, &err), 0);
+	wait_for_runs(bench, 1);
+	assert_int_equal(kill(proc_pid(proc), SIGINT), 0);
+	while (proc_alive(proc, &result))
+		clock_sleep_ns(10 * NS_PER_MS);
+	assert_int_equal(result.exit_code, 130);
+	proc_result_release(&result);
+	proc_free(proc);
+	(void)call(bench, "report");
+	expect_text(&bench->out, "Not finished");
+	expect_measured(call(bench, "resume"), bench);
+	expect_code(bench, 0, "export");
+	assert_int_equal(count_of(&bench->out, ",done,"), 16);
+	expect_code(bench, 0, "status");
+	expect_text(&bench->out, "boots  4 of 4 done");
+	free(path);
+	free(config);
+	free(results);
+}
+
+/* Every mistake at once, and nothing started. */
+static void wrong_files_start_nothing(void **state)
+{
+	static const char wrong[] = "experiment: a b\nmachines: [nowhere]\nkernel: x\n"
+				    "design: { boots: many }\n";
+	struct bench *bench = *state;
+	struct err err = ERR_INIT;
+	char *path = xasprintf("%s/configs/wrong.yaml", bench->folder);
+
+	make_lab(bench);
+	assert_int_equal(file_write_atomic(path, wrong, strlen(wrong), 0644, &err), 0);
+	expect_code(bench, 2, "run %s", path);
+	expect_text(&bench->chatter, "wrong.yaml:1:13: ");
+	expect_text(&bench->chatter, "wrong.yaml:3:1: ");
+	expect_text(&bench->chatter, "did you mean 'kernels'?");
+	expect_text(&bench->chatter, "wrong.yaml:4:");
+	assert_false(file_exists(bench->results));
+	free(path);
+}
+
+/* What is read of output that is at hand is what the golden cases say. */
+static void a_suite_is_tried_on_output(void **state)
+{
+	struct bench *bench = *state;
+
+	expect_code(bench, 0,
+		"suite try suites/schbench.yaml --cpus 2 --stderr "
+		"tests/golden/suites/schbench/m1-t2-r10-default-i/stderr");
+	expect_text(&bench->out, "schbench/locked 100%, 2 CPUs, 2 workers, 3 tasks\n");
+	expect_text(&bench->out, "  wakeup_p99 1: 43968 us (lower is better)\n");
+	expect_code(bench, 4,
+		"suite try suites/hackbench-groups.yaml --condition groups.groups=4 "
+		"--stderr tests/golden/suites/hackbench-groups/sigterm/stderr -- "
+		"tests/golden/suites/hackbench-groups/sigterm/stdout");
+	expect_text(&bench->out, "\ninvalid: the program says \"longjmp'ing out!\"\n");
+	expect_code(bench, 2, "suite try suites/canary.yaml --condition nonsense");
+	expect_text(&bench->chatter, "it has arithmetic");
+	expect_code(bench, 2, "suite tri suites/canary.yaml");
+	expect_code(bench, 2, "suite try Makefile");
+	assert_false(file_exists(bench->results));
+}
+
+static void a_suite_is_tried_here(void **state)
+{
+	struct bench *bench = *state;
+	json_t *root = NULL;
+	struct err err = ERR_INIT;
+
+	expect_code(bench, 0, "suite try suites/wave.yaml --saturation 50%% --json");
+	assert_int_equal(
+		json_parse(str_text(&bench->out), bench->out.len, 1 << 20, &root, &err), 0);
+	assert_int_equal(json_array_size(json_object_get(root, "samples")), 1);
+	assert_true(json_is_null(json_object_get(root, "invalid")));
+	assert_non_null(strstr(json_get_text(root, "ended", ""), "exit 0 after "));
+	json_decref(root);
+	assert_false(file_exists(bench->results));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(a_lab_is_made_once),
+		TEST(an_experiment_runs_from_its_file_to_its_report),
+		TEST(a_stopped_experiment_is_resumed),
+		TEST(wrong_files_start_nothing),
+		TEST(a_suite_is_tried_on_output),
+		TEST(a_suite_is_tried_here),
+	};
+
+	(void)setenv("LC_ALL", "C", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
