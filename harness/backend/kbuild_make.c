@@ -32,7 +32,7 @@ static void on_line(void *arg, const char *line)
 	if (!str_starts(line, "  ") || line[2] == ' ' || !env->progress)
 		return;
 	run->steps++;
-	str_addf(&text, "building %s, step %d:", run->kb->variant->name, run->steps);
+	str_addf(&text, "step %d:", run->steps);
 	for (line += 2; *line; line += strspn(line, " ")) {
 		size_t word = strcspn(line, " ");
 
