@@ -13,11 +13,6 @@ static reader_find_fn *const finders[] = {
 	[READER_CSV] = reader_find_csv,
 };
 
-struct stream {
-	const char *bytes;
-	size_t len;
-};
-
 /* The streams that a metric or check looks at, in the order of reading; returns how many. */
 static size_t pick_streams(
 	const struct program_output *output, enum output_stream from, struct stream streams[2])
@@ -146,12 +141,14 @@ static int check_echoes(
 	return ret;
 }
 
-static double sum(const struct findings *found)
+static struct finding sum(const struct findings *found)
 {
-	double total = 0;
+	struct finding total = {0, 0};
 
-	for (size_t i = 0; i < found->count; i++)
-		total += found->values[i];
+	for (size_t i = 0; i < found->count; i++) {
+		total.value += found->items[i].value;
+		total.behind += found->items[i].behind;
+	}
 	return total;
 }
 
@@ -164,7 +161,7 @@ static int choose(const struct metric_spec *metric, struct findings *found, stru
 	case WHICH_ALL:
 		return 0;
 	case WHICH_SUM:
-		found->values[0] = sum(found);
+		found->items[0] = sum(found);
 		break;
 	case WHICH_ONLY:
 		if (found->count > 1)
@@ -183,7 +180,7 @@ static int choose(const struct metric_spec *metric, struct findings *found, stru
 		pick = (size_t)metric->nth - 1;
 		break;
 	}
-	found->values[0] = found->values[pick];
+	found->items[0] = found->items[pick];
 	found->count = 1;
 	return 0;
 }
@@ -192,7 +189,7 @@ static int check_values(
 	const struct metric_spec *metric, const struct findings *found, struct err *err)
 {
 	for (size_t i = 0; i < found->count; i++) {
-		double value = found->values[i];
+		double value = found->items[i].value;
 
 		if (!isfinite(value))
 			return err_set(err, ERR_INVALID, "the value is not finite");
@@ -202,13 +199,45 @@ static int check_values(
 	return 0;
 }
 
+/* A percentile of too few is none: as if it were not there. */
+static int check_counts(const struct metric_spec *metric, struct findings *found, struct err *err)
+{
+	for (size_t i = 0; i < found->count; i++) {
+		if (found->items[i].behind >= metric->min_count)
+			continue;
+		if (!metric->optional)
+			return err_set(err, ERR_INVALID,
+				"%lld observations are behind it; %lld are wanted",
+				(long long)found->items[i].behind, (long long)metric->min_count);
+		found->count = 0;
+	}
+	return 0;
+}
+
 static void keep(struct reading *reading, size_t metric, const struct findings *found)
 {
 	for (size_t i = 0; i < found->count; i++) {
 		GROW(reading->values, reading->count, reading->capacity);
-		reading->values[reading->count++] = (struct reading_value){
-			.metric = metric, .ordinal = (int)i + 1, .value = found->values[i]};
+		reading->values[reading->count++] = (struct reading_value){.metric = metric,
+			.ordinal = (int)i + 1,
+			.value = found->items[i].value,
+			.behind = found->items[i].behind};
 	}
+}
+
+/* Looks only at the part of the output that the metric names, which must be there once. */
+static int narrow(
+	const struct metric_spec *metric, struct stream *streams, size_t count, struct err *err)
+{
+	size_t parts = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < count && metric->within && ret == 0; i++)
+		ret = stream_narrow(&streams[i], metric->within, &parts, err);
+	if (ret || !metric->within || parts == 1 || (!parts && metric->optional))
+		return ret;
+	return err_set(err, ERR_INVALID, "the part to look at is %s the output (/%.200s/)",
+		parts ? "more than once in" : "not in", metric->within);
 }
 
 static int read_metric(const struct suite *suite, size_t index, const struct program_output *output,
@@ -218,7 +247,7 @@ static int read_metric(const struct suite *suite, size_t index, const struct pro
 	struct findings found = {0};
 	struct stream streams[2];
 	size_t count = pick_streams(output, metric->from, streams);
-	int ret = 0;
+	int ret = narrow(metric, streams, count, err);
 
 	for (size_t i = 0; i < count && ret == 0; i++)
 		ret = finders[metric->reader](
@@ -233,12 +262,14 @@ static int read_metric(const struct suite *suite, size_t index, const struct pro
 	if (ret == 0)
 		ret = check_values(metric, &found, err);
 	if (ret == 0)
+		ret = check_counts(metric, &found, err);
+	if (ret == 0)
 		keep(reading, index, &found);
-	free(found.values);
+	free(found.items);
 	return ret ? err_wrap(err, "metric '%s'", metric->name) : 0;
 }
 
-int reader_read(const struct condition *condition, const struct program_output *output,
+static int read_clean(const struct condition *condition, const struct program_output *output,
 	struct reading *out, struct err *err)
 {
 	const struct suite *suite = condition->suite;
@@ -253,6 +284,25 @@ int reader_read(const struct condition *condition, const struct program_output *
 		reading_release(&reading);
 	else
 		*out = reading;
+	return ret;
+}
+
+int reader_read(const struct condition *condition, const struct program_output *output,
+	struct reading *out, struct err *err)
+{
+	struct stream streams[2];
+	struct str copies[2] = {STR_INIT, STR_INIT};
+	struct program_output clean;
+	int ret;
+
+	(void)pick_streams(output, STREAM_BOTH, streams);
+	stream_clean(&streams[0], &copies[0]);
+	stream_clean(&streams[1], &copies[1]);
+	clean = (struct program_output){
+		streams[0].bytes, streams[0].len, streams[1].bytes, streams[1].len};
+	ret = read_clean(condition, &clean, out, err);
+	str_release(&copies[0]);
+	str_release(&copies[1]);
 	return ret;
 }
 

@@ -124,7 +124,7 @@ int findings_add(const struct metric_spec *metric, const char *text, size_t len,
 	ret = reader_number(text, len, metric->unit, &value, err);
 	if (ret)
 		return ret;
-	GROW(out->values, out->count, out->capacity);
-	out->values[out->count++] = value * metric->scale;
+	GROW(out->items, out->count, out->capacity);
+	out->items[out->count++] = (struct finding){value * metric->scale, 0};
 	return 0;
 }

@@ -4,11 +4,33 @@
 
 #include "base/base.h"
 
+#include "base/str.h"
 #include "backend/reader.h"
 
-/* Inside backend/ only: the numbers that one metric's pattern finds, in the order of the output. */
+/* Inside backend/ only. */
+
+/* What a program printed on one of its streams; never NULL. */
+struct stream {
+	const char *bytes;
+	size_t len;
+};
+
+/* Leaves out what sets colours or erases, if there is any: the stream then points into copy, which
+ * was empty and is the caller's. */
+void stream_clean(struct stream *stream, struct str *copy);
+/* Leaves only what matches, nothing when there is no match. *parts goes up by the number of
+ * matches; of several the last is left. */
+KB_MUST_CHECK int stream_narrow(
+	struct stream *stream, const char *pattern, size_t *parts, struct err *err);
+
+/* The numbers that one metric's pattern finds, in the order of the output. */
+struct finding {
+	double value;
+	int64_t behind; /* number of observations that it is a percentile or mean of; 0: not told */
+};
+
 struct findings {
-	double *values;
+	struct finding *items;
 	size_t count, capacity;
 };
 

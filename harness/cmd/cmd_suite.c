@@ -179,8 +179,12 @@ static void tell_text(const struct condition *condition, const struct seen *seen
 
 		str_addf(&out, "  %s %d: ", metric->name, reading->values[i].ordinal);
 		num_add_double(&out, reading->values[i].value);
-		str_addf(&out, " %s (%s is better)\n", metric->unit,
+		str_addf(&out, " %s (%s is better)", metric->unit,
 			metric->better == BETTER_HIGHER ? "higher" : "lower");
+		if (reading->values[i].behind)
+			str_addf(&out, ", of %lld observations",
+				(long long)reading->values[i].behind);
+		str_add_char(&out, '\n');
 	}
 	if (invalid) {
 		str_add(&out, "invalid: ");
@@ -206,6 +210,8 @@ static void tell_json(const struct condition *condition, const struct seen *seen
 		json_put_int(sample, "ordinal", reading->values[i].ordinal);
 		json_put_num(sample, "value", reading->values[i].value);
 		json_put_text(sample, "unit", suite->metrics[reading->values[i].metric].unit);
+		if (reading->values[i].behind)
+			json_put_int(sample, "observations", reading->values[i].behind);
 		json_push(samples, sample);
 	}
 	for (size_t i = 0; i < seen->flag_count; i++) {

@@ -25,6 +25,9 @@ struct metric_spec {
 	enum metric_better better;
 	enum metric_reader reader;
 	const char *pattern; /* regex: the value is group "value" or group 1; json, csv: a path */
+	const char *within;  /* regex: only its match is looked at, which must be there once; NULL:
+				all of the output */
+	int64_t min_count;   /* observations that must be behind a value, regex group "count" */
 	enum metric_which which; /* WHICH_ONLY: more than one match makes the run invalid */
 	int64_t nth;		 /* WHICH_NTH, from 1 */
 	enum output_stream from;

@@ -51,6 +51,7 @@ int regex_compile(const char *pattern, struct regex **out, struct err *err)
 	pcre2_code *compiled;
 
 	(void)pcre2_set_newline(context, PCRE2_NEWLINE_ANYCRLF);
+	(void)pcre2_set_bsr(context, PCRE2_BSR_ANYCRLF);
 	compiled = pcre2_compile(
 		(PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, options, &code, &offset, context);
 	pcre2_compile_context_free(context);

@@ -7,7 +7,7 @@
 #include "base/err.h"
 
 /* PCRE2 with bounds on matching effort, multi-line (^ and $ match at line ends: LF, CRLF, and the
- * lone CR of programs that show progress), bytes not UTF. A
+ * lone CR of programs that show progress; \R is any of them), bytes not UTF. A
  * regex is not for use by two threads at once. */
 struct regex;
 

@@ -194,7 +194,8 @@ static void a_suite_is_tried_on_output(void **state)
 		"suite try suites/schbench.yaml --cpus 2 --stderr "
 		"tests/golden/suites/schbench/m1-t2-r10-default-i/stderr");
 	expect_text(&bench->out, "schbench/locked 100%, 2 CPUs, 2 workers, 3 tasks\n");
-	expect_text(&bench->out, "  wakeup_p99 1: 43968 us (lower is better)\n");
+	expect_text(&bench->out, "  wakeup_p99 1: 43968 us (lower is better), of 419 "
+				 "observations\n");
 	expect_code(bench, 4,
 		"suite try suites/hackbench-groups.yaml --condition groups.groups=4 "
 		"--stderr tests/golden/suites/hackbench-groups/sigterm/stderr -- "

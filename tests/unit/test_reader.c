@@ -187,15 +187,69 @@ static void what_a_program_says_of_itself_counts(void **state KB_UNUSED)
 		.condition = {.expects = expects}};
 
 	must_read(&b, "4 threads\nv 1\nuntrustworthy: 0\n", VALUES(1));
-	must_refuse(&b, "4 threads\nv 1\nfail: \x1b[31m\n", "the program says \"fail: \\x1b[31m\"");
+	must_refuse(&b, "4 threads\nv 1\nfail: \x1b[2J\n", "the program says \"fail: \\x1b[2J\"");
 	must_refuse(&b, "4 threads\nv 1\nuntrustworthy: 2\n", "untrustworthy: 2");
 	must_refuse(&b, "v 1\n", "does not say that it ran with 4");
 	must_refuse(&b, "2 threads\nv 1\n", "it ran with '2' where 4 was asked for (/");
 	must_refuse(&b, "4 threads\n44 threads\nv 1\n", "'44' where 4");
-	must_refuse(&b, "\x1b[1m4 threads\nv 1\n", "'\\x1b[1m4' where 4");
+	must_refuse(&b, "\x1b[1A4 threads\nv 1\n", "'\\x1b[1A4' where 4");
+	must_read(&b, "\x1b[1m4\x1b[m threads\nv 1\n", VALUES(1));
 	b.output.err_out = "fail: x";
 	b.output.err_len = 7;
 	must_refuse(&b, "4 threads\nv 1\n", "fail:");
+}
+
+static void only_one_part_is_looked_at(void **state KB_UNUSED)
+{
+	struct bench b = {
+		.metric = {.pattern = "^p99: (.*)$", .within = "^Table\\R(?:p.*\\R)+final$"}};
+
+	must_read(&b, "Table\np99: 1\nnow\nTable\np50: 1\np99: 2\nfinal\n", VALUES(2));
+	must_read(&b, "Table\r\np99: 1\r\nnow\r\nTable\r\np99: 2\r\nfinal\r\n", VALUES(2));
+	must_refuse(
+		&b, "Table\np99: 1\nnow\n", "the part to look at is not in the output (/^Table");
+	must_refuse(&b, "Table\np99: 1\n\nTable\np99: 2\nfinl\n", "not in the output");
+	must_refuse(&b, "Table\np99: 1\nfinal\nTable\np99: 2\nfinal\n", "more than once");
+	must_refuse(&b, "p99: 1\nTable\np50: 2\nfinal\n", "metric 'm': not in the output");
+	b.metric.optional = true;
+	must_read(&b, "Table\np99: 1\n", NULL, 0);
+	must_refuse(&b, "Table\np99: 1\nfinal\nTable\np99: 2\nfinal\n", "more than once");
+	b.metric.optional = false;
+	b.metric.from = STREAM_BOTH;
+	b.output.err_out = "Table\np99: 3\nfinal\n";
+	b.output.err_len = strlen(b.output.err_out);
+	must_read(&b, "Table\np99: 1\n", VALUES(3));
+	must_refuse(&b, "Table\np99: 1\nfinal\n", "more than once");
+	b.metric.reader = READER_JSON;
+	b.metric.pattern = "/p";
+	b.metric.within = "^\\{.*\\}$";
+	b.metric.from = STREAM_STDOUT;
+	must_read(&b, "wait\n{\"p\": 7}\ndone\n", VALUES(7));
+}
+
+static void observations_behind_a_value_are_counted(void **state KB_UNUSED)
+{
+	struct bench b = {
+		.metric = {.pattern = "^p99: (?<value>\\S+) \\((?<count>.+) samples\\)$"}};
+
+	assert_int_equal(read_bytes(&b, "p99: 5 (418 samples)\n", 21), 0);
+	assert_int_equal(b.reading.values[0].behind, 418);
+	b.metric.min_count = 418;
+	must_read(&b, "p99: 5 (418 samples)\n", VALUES(5));
+	must_refuse(&b, "p99: 5 (417 samples)\n", "417 observations are behind it; 418 are wanted");
+	b.metric.optional = true;
+	must_read(&b, "p99: 5 (417 samples)\n", NULL, 0);
+	b.metric.optional = false;
+	must_refuse(&b, "p99: 5 (x samples)\n", "the number of observations cannot be read");
+	must_refuse(&b, "p99: 5 (-1 samples)\n", "the number of observations cannot be read");
+	must_refuse(&b, "p99: 5 (99999999999999999999 samples)\n", "cannot be read");
+	b.metric.which = WHICH_SUM;
+	must_refuse(&b, "p99: 5 (18 samples)\np99: 6 (18 samples)\n", "36 observations");
+	b.metric.min_count = 0;
+	assert_int_equal(read_bytes(&b, "p99: 5 (418 samples)\np99: 6 (18 samples)\n", 41), 0);
+	assert_int_equal(b.reading.values[0].behind, 436);
+	assert_true(b.reading.values[0].value == 11);
+	reading_release(&b.reading);
 }
 
 static void json_paths_lead_to_numbers(void **state KB_UNUSED)
@@ -284,7 +338,14 @@ static void decorated_lines_are_not_guessed(void **state KB_UNUSED)
 
 	must_read(&b, "Time: 1.5\r\n", VALUES(1.5));
 	must_read(&b, "0%\r100%\rTime: 1.5", VALUES(1.5));
-	must_refuse(&b, "\x1b[1mTime: 1.5\x1b[0m\n", "not in the output");
+	must_read(&b, "\x1b[1;31mTime: 1.5\x1b[0m\n", VALUES(1.5));
+	must_read(&b, "\x1b[KTime:\x1b[m 1.5\x1b[K", VALUES(1.5));
+	/* these move things about: what a person would see is not known */
+	must_refuse(&b, "\x1b[1ATime: 1.5\n", "not in the output");
+	must_refuse(&b, "Time: 1.5\x1b[1D\n", "not in the output");
+	must_refuse(&b, "Time: 1.5\x1b[", "not in the output");
+	must_refuse(&b, "Time: 1.5\x1b", "not in the output");
+	must_refuse(&b, "Time: 1.5\x1b]0;title\x07\n", "not in the output");
 	must_refuse(&b, "Time: 1,5\n", "not in the output");
 	must_refuse(&b, "Time: 1.5.2\n", "not a number");
 }
@@ -298,6 +359,8 @@ int main(void)
 		cmocka_unit_test(what_is_no_measurement_is_refused),
 		cmocka_unit_test(streams_are_told_apart),
 		cmocka_unit_test(what_a_program_says_of_itself_counts),
+		cmocka_unit_test(only_one_part_is_looked_at),
+		cmocka_unit_test(observations_behind_a_value_are_counted),
 		cmocka_unit_test(json_paths_lead_to_numbers),
 		cmocka_unit_test(csv_columns_are_found_by_name),
 		cmocka_unit_test(hostile_output_is_survived),

@@ -15,8 +15,9 @@
 /*
  * Golden cases: tests/golden/suites/SUITE/CASE holds what a program really printed (stdout, stderr
  * when there was any), the condition it stands for ("CPUS SATURATION NAME") and what must be read
- * from it with suites/SUITE.yaml (expect): "METRIC ORDINAL VALUE UNIT" a line, or the reason.
- * KB_UPDATE_GOLDEN=1 writes expect anew; look at every line of the change then.
+ * from it with suites/SUITE.yaml (expect): "METRIC ORDINAL VALUE UNIT" a line, with "of COUNT"
+ * where that many observations are behind it, or the reason. KB_UPDATE_GOLDEN=1 writes expect anew;
+ * look at every line of the change then.
  */
 static const char cases_dir[] = "tests/golden/suites";
 
@@ -61,7 +62,10 @@ static void write_reading(const struct suite *suite, const struct reading *readi
 
 		str_addf(out, "%s %d ", suite->metrics[value->metric].name, value->ordinal);
 		num_add_double(out, value->value);
-		str_addf(out, " %s\n", suite->metrics[value->metric].unit);
+		str_addf(out, " %s", suite->metrics[value->metric].unit);
+		if (value->behind)
+			str_addf(out, " of %lld", (long long)value->behind);
+		str_add_char(out, '\n');
 	}
 }
 
