@@ -134,14 +134,14 @@ static const char *find_program(struct cmd *cmd, const struct suite *suite, stru
 	return path;
 }
 
-static int run_here(struct cmd *cmd, const struct condition *condition, struct trial *trial,
-	struct seen *seen, struct err *err)
+static int run_here(struct cmd *cmd, struct suite *suite, const struct condition *condition,
+	struct trial *trial, struct seen *seen, struct err *err)
 {
-	const char *program = find_program(cmd, condition->suite, err);
+	const char *program = find_program(cmd, suite, err);
 	struct str how = STR_INIT;
 	int ret;
 
-	if (!program)
+	if (!program || suite_pin_files(cmd->arena, suite, err))
 		return ERR_USAGE;
 	ret = trial_run(condition, places_agent(cmd->arena), program, cmd->arena, trial, err);
 	if (ret)
@@ -151,9 +151,11 @@ static int run_here(struct cmd *cmd, const struct condition *condition, struct t
 	seen->reason = trial->outcome.reason ? trial->outcome.detail : NULL;
 	seen->flags = trial->flags;
 	seen->flag_count = trial->flag_count;
-	str_addf(&how, "exit %lld after ", (long long)trial->outcome.exit_code);
-	num_add_duration(&how, trial->outcome.wall_ns);
-	seen->how = arena_strdup(cmd->arena, str_text(&how));
+	if (trial->outcome.wall_ns >= 0) {
+		str_addf(&how, "exit %lld after ", (long long)trial->outcome.exit_code);
+		num_add_duration(&how, trial->outcome.wall_ns);
+		seen->how = arena_strdup(cmd->arena, str_text(&how));
+	}
 	str_release(&how);
 	return 0;
 }
@@ -232,7 +234,7 @@ static void tell_json(const struct condition *condition, const struct seen *seen
 	answer_json(o);
 }
 
-static int try_condition(struct cmd *cmd, const struct options *options,
+static int try_condition(struct cmd *cmd, const struct options *options, struct suite *suite,
 	const struct condition *condition, struct err *err)
 {
 	struct str out = STR_INIT, err_out = STR_INIT;
@@ -242,7 +244,7 @@ static int try_condition(struct cmd *cmd, const struct options *options,
 	struct err why = ERR_INIT;
 	bool given = options->output || options->err_output;
 	int ret = given ? read_output(options, &out, &err_out, &seen, err)
-			: run_here(cmd, condition, &trial, &seen, err);
+			: run_here(cmd, suite, condition, &trial, &seen, err);
 	const char *invalid = seen.reason;
 
 	if (!ret && !invalid && reader_read(condition, &seen.output, &reading, &why))
@@ -269,7 +271,7 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 		return study_tell_mistakes(&diag, err);
 	diag_release(&diag);
 	condition = pick(cmd, options, &suite, err);
-	return condition ? try_condition(cmd, options, condition, err) : ERR_USAGE;
+	return condition ? try_condition(cmd, options, &suite, condition, err) : ERR_USAGE;
 }
 
 const struct verb verb_suite = {

@@ -127,6 +127,9 @@ int study_resolve(struct cmd *cmd, struct study *study, struct err *err)
 	bool needed = boots_kernels(experiment);
 	int ret = 0;
 
+	for (size_t i = 0; i < experiment->suite_count && !ret; i++)
+		ret = suite_pin_files(cmd->arena, &experiment->suites[i], err);
+
 	study->refs =
 		arena_alloc(cmd->arena, (experiment->variant_count + 1) * sizeof(*study->refs));
 	for (size_t i = 0; i < experiment->variant_count && !ret; i++) {

@@ -292,6 +292,14 @@ static void settle_text(struct arena *arena, struct suite *suite)
 	str_release(&text);
 }
 
+static const char *find_pair(const struct pairs *pairs, const char *key)
+{
+	for (size_t i = 0; i < pairs->count; i++)
+		if (!strcmp(pairs->items[i].key, key))
+			return pairs->items[i].value;
+	return NULL;
+}
+
 static void check_duplicates(const struct opt_ctx *ctx, const struct suite *suite)
 {
 	for (size_t i = 0; i < suite->condition_count; i++)
@@ -304,6 +312,15 @@ static void check_duplicates(const struct opt_ctx *ctx, const struct suite *suit
 					suite->conditions[i].name);
 }
 
+static void check_pins(const struct opt_ctx *ctx, const struct suite *suite)
+{
+	for (size_t i = 0; i < suite->files_sha256.count; i++)
+		if (!find_pair(&suite->files, suite->files_sha256.items[i].key))
+			diag_add(ctx->diag, suite->place.file, suite->place.line,
+				suite->place.column, "files_sha256: '%s' is none of the files",
+				suite->files_sha256.items[i].key);
+}
+
 int suite_read_node(
 	struct arena *arena, const struct ynode *node, struct suite *out, struct diag *diag)
 {
@@ -314,6 +331,7 @@ int suite_read_node(
 	/* what is wrong is in diag; the conditions that were read are checked all the same */
 	(void)!opt_read_map(&ctx, suite_opts, node, &suite, "a suite");
 	check_duplicates(&ctx, &suite);
+	check_pins(&ctx, &suite);
 	for (size_t i = 0; i < suite.condition_count; i++) {
 		struct condition_spec *spec = &suite.conditions[i];
 
@@ -355,4 +373,38 @@ void suite_set_duration(struct arena *arena, struct suite *suite, int64_t durati
 			spec->timeout_ns += 5 * more;
 	}
 	settle_text(arena, suite);
+}
+
+const char *suite_file_name(struct arena *arena, const struct suite *suite, const char *name)
+{
+	return arena_printf(arena, "%s.%s", suite->name, name);
+}
+
+int suite_pin_files(struct arena *arena, struct suite *suite, struct err *err)
+{
+	const struct pairs *files = &suite->files;
+	struct pairs pins = {arena_alloc(arena, (files->count + 1) * sizeof(*pins.items)), 0};
+
+	for (size_t i = 0; i < files->count; i++) {
+		const struct pair *file = &files->items[i];
+		const char *pinned = find_pair(&suite->files_sha256, file->key);
+		char hex[SHA256_HEX_LEN + 1];
+
+		if (sha256_of_file(file->value, hex, err))
+			return err_set(err, ERR_USAGE,
+				"suite '%s': cannot read its file %.300s%s%s", suite->name,
+				file->value, suite->homepage[0] ? "; where to get it: " : "",
+				suite->homepage);
+		if (pinned && strcmp(pinned, hex) != 0)
+			return err_set(err, ERR_USAGE,
+				"suite '%s': the file %.300s has the SHA-256 %.12s..., where "
+				"%.12s... "
+				"is asked for",
+				suite->name, file->value, hex, pinned);
+		pins.items[pins.count++] = (struct pair){file->key, arena_strdup(arena, hex)};
+	}
+	suite->files_sha256 = pins;
+	if (files->count)
+		settle_text(arena, suite);
+	return 0;
 }

@@ -71,6 +71,8 @@ struct suite {
 	int64_t extra_tasks;	    /* runnable tasks besides the workers (messengers) */
 	bool on_second;		    /* start at a second's edge */
 	struct pairs env;	    /* values are templates; LC_ALL=C is always set */
+	struct pairs files;	    /* name in the run's folder, path on this host */
+	struct pairs files_sha256;  /* of those whose content is settled: name, 64 hex digits */
 	const char *const *fail_if; /* regexes: a match in stdout or stderr makes the run invalid */
 	struct echo_check *echoes;
 	size_t echo_count;
@@ -97,6 +99,12 @@ json_t *suite_json(const struct suite *suite);
 /* Gives every timed condition another duration, in whole steps; expectation and timeout move along.
  * The suite's text is made anew. */
 void suite_set_duration(struct arena *arena, struct suite *suite, int64_t duration_ns);
+
+/* Settles what the suite's files hold, as files_sha256; the suite's text is made anew. ERR_USAGE
+ * when one is not there, or is not what the suite says it is. */
+KB_MUST_CHECK int suite_pin_files(struct arena *arena, struct suite *suite, struct err *err);
+/* What a file of a suite is called on machines, apart from those of other suites; the arena's. */
+const char *suite_file_name(struct arena *arena, const struct suite *suite, const char *name);
 
 extern const struct opt suite_opts[];
 extern const struct opt condition_opts[]; /* of each condition */

@@ -45,6 +45,13 @@ static int check_value_regex(const char *text, struct err *err)
 	return check_regex_groups(text, 1, err);
 }
 
+static int check_sha256(const char *text, struct err *err)
+{
+	return strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64
+		       ? 0
+		       : err_set(err, ERR_USAGE, "is not a SHA-256 of 64 hex digits");
+}
+
 static int check_unit(const char *text, struct err *err)
 {
 	if (!*text || strlen(text) > 32)
@@ -222,6 +229,11 @@ const struct opt suite_opts[] = {
 		.help = "start at a second's edge"},
 	{"env", OPT_PAIRS, SUITE(env), .max = 100, .check_key = name_check_env,
 		.check = name_check_line, .help = "environment; values are templates"},
+	{"files", OPT_PAIRS, SUITE(files), .max = 100, .path = true, .check_key = name_check,
+		.check = name_check_line,
+		.help = "input: name in the folder that the program starts in, path here"},
+	{"files_sha256", OPT_PAIRS, SUITE(files_sha256), .max = 100, .check_key = name_check,
+		.check = check_sha256, .help = "what they must be"},
 	{"fail_if", OPT_LIST, SUITE(fail_if), .max = 100, .check = check_regex,
 		.help = "regular expressions; output that matches one makes the run invalid"},
 	{"echo", OPT_CUSTOM, .rows = echo_opts, .read = suite_file_read_echoes,

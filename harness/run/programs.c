@@ -49,26 +49,39 @@ static bool is_listed(const struct rig *rig, const char *name)
 	return false;
 }
 
+/* A file that is not there is told by the machine, which has to copy it. */
+static void list(struct rig *rig, const char *name, const char *path)
+{
+	struct machine_program *program = &rig->programs[rig->env.program_count];
+	char sha256[SHA256_HEX_LEN + 1] = "";
+
+	if (is_listed(rig, name))
+		return;
+	program->name = name;
+	program->path = path;
+	if (path && sha256_of_file(path, sha256, NULL))
+		sha256[0] = '\0';
+	program->sha256 = arena_strdup(&rig->engine->arena, sha256);
+	rig->env.program_count++;
+}
+
 void programs_list(struct rig *rig)
 {
 	const struct experiment *experiment = rig->engine->experiment;
 	struct arena *arena = &rig->engine->arena;
 
-	rig->programs = arena_alloc(arena, (experiment->suite_count + 1) * sizeof(*rig->programs));
+	size_t most = 1;
+
+	for (size_t i = 0; i < experiment->suite_count; i++)
+		most += 1 + experiment->suites[i].files.count;
+	rig->programs = arena_alloc(arena, most * sizeof(*rig->programs));
 	for (size_t i = 0; i < experiment->suite_count; i++) {
 		const struct suite *suite = &experiment->suites[i];
-		struct machine_program *program = &rig->programs[rig->env.program_count];
-		char sha256[SHA256_HEX_LEN + 1] = "";
 
-		if (is_listed(rig, suite->program))
-			continue;
-		program->name = suite->program;
-		program->path = path_here(rig, suite);
-		/* one that is not there is told by the machine, which has to copy it */
-		if (program->path && sha256_of_file(program->path, sha256, NULL))
-			sha256[0] = '\0';
-		program->sha256 = arena_strdup(arena, sha256);
-		rig->env.program_count++;
+		list(rig, suite->program, path_here(rig, suite));
+		for (size_t k = 0; k < suite->files.count; k++)
+			list(rig, suite_file_name(arena, suite, suite->files.items[k].key),
+				suite->files.items[k].value);
 	}
 	rig->env.programs = rig->programs;
 }
@@ -122,6 +135,25 @@ static int find(struct rig *rig, size_t index, struct err *err)
 	return ret;
 }
 
+/* What is copied to the machine must be what the experiment was planned with. */
+static int check_files(struct rig *rig, const struct suite *suite, struct err *err)
+{
+	for (size_t i = 0; i < suite->files.count; i++) {
+		const char *name =
+			suite_file_name(&rig->engine->arena, suite, suite->files.items[i].key);
+		size_t at = 0;
+
+		while (strcmp(rig->programs[at].name, name) != 0)
+			at++;
+		if (strcmp(rig->programs[at].sha256, suite->files_sha256.items[i].value) != 0)
+			return err_set(err, ERR_USAGE,
+				"suite '%s': the file %.300s is not what it was when the "
+				"experiment was planned",
+				suite->name, suite->files.items[i].value);
+	}
+	return 0;
+}
+
 int programs_find(struct rig *rig, struct err *err)
 {
 	size_t count = rig->engine->experiment->suite_count;
@@ -131,7 +163,10 @@ int programs_find(struct rig *rig, struct err *err)
 		arena_alloc(&rig->engine->arena, (count + 1) * sizeof(*rig->program_paths));
 	rig->program_ids =
 		arena_alloc(&rig->engine->arena, (count + 1) * sizeof(*rig->program_ids));
-	for (size_t i = 0; i < count && !ret; i++)
-		ret = find(rig, i, err);
+	for (size_t i = 0; i < count && !ret; i++) {
+		ret = check_files(rig, &rig->engine->experiment->suites[i], err);
+		if (!ret)
+			ret = find(rig, i, err);
+	}
 	return ret;
 }

@@ -24,15 +24,28 @@ static json_t *text_list(const char *const *items, const char *first)
 	return list;
 }
 
-char *runspec_condition(
-	const struct condition *condition, const char *program, const char *id, int64_t kmsg_after)
+/* The suite's files by their names, in the folder that the program starts in. */
+static json_t *links(const struct pairs *names, const char *const *paths)
 {
+	json_t *map = json_object();
+
+	for (size_t i = 0; i < names->count; i++)
+		json_object_set_new(map, names->items[i].key, json_text(paths[i]));
+	return map;
+}
+
+char *runspec_condition(const struct condition *condition, const char *program,
+	const char *const *files, const char *id, int64_t kmsg_after)
+{
+	const struct pairs *names = &condition->suite->files;
 	json_t *o = json_object();
 	struct str text = STR_INIT;
 
 	json_object_set_new(o, "id", json_text(id));
 	json_object_set_new(o, "argv", text_list(condition->argv, program));
 	json_object_set_new(o, "env", text_list(condition->env, NULL));
+	if (names->count)
+		json_object_set_new(o, "links", links(names, files));
 	json_object_set_new(o, "timeout_ns", json_integer(condition->spec->timeout_ns));
 	json_object_set_new(o, "output_bytes", json_integer(condition->suite->output_bytes));
 	json_object_set_new(o, "settle_ns", json_integer(SETTLE_NS));
@@ -43,15 +56,22 @@ char *runspec_condition(
 	return str_take(&text);
 }
 
-char *runspec_json(const struct rig *rig, const struct store_run *run, int64_t kmsg_after)
+char *runspec_json(struct rig *rig, const struct store_run *run, int64_t kmsg_after)
 {
 	const struct condition *condition = condition_of(rig, run);
-	char id[64];
+	const struct suite *suite = condition->suite;
+	const char **files = xcalloc(suite->files.count + 1, sizeof(*files));
+	char id[64], *text;
 
+	for (size_t i = 0; i < suite->files.count; i++)
+		files[i] = rig->remote.ops->program_path(rig->remote.machine,
+			suite_file_name(&rig->engine->arena, suite, suite->files.items[i].key));
 	(void)snprintf(id, sizeof(id), "run %lld", (long long)run->id);
-	return runspec_condition(condition,
-		rig->program_paths[condition->suite - rig->engine->experiment->suites], id,
-		kmsg_after);
+	text = runspec_condition(condition,
+		rig->program_paths[suite - rig->engine->experiment->suites],
+		(const char *const *)files, id, kmsg_after);
+	free(files);
+	return text;
 }
 
 int64_t runspec_deadline_ns(const struct rig *rig, const struct store_run *run)

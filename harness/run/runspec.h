@@ -10,15 +10,16 @@
 /* Beyond a run's timeout: starting, killing, writing, and the way back. */
 #define RUNSPEC_SLACK_NS (90 * NS_PER_S)
 
-/* What the agent is asked to run for a condition, with the program at that path on the machine and
- * kernel messages from a sequence number on. Freed by the caller. */
-char *runspec_condition(
-	const struct condition *condition, const char *program, const char *id, int64_t kmsg_after);
+/* What the agent is asked to run for a condition, with the program and the suite's files (in their
+ * order) at those paths on the machine, and kernel messages from a sequence number on. Freed by the
+ * caller. */
+char *runspec_condition(const struct condition *condition, const char *program,
+	const char *const *files, const char *id, int64_t kmsg_after);
 /* Largest reply that is in order. */
 size_t runspec_condition_bytes(const struct condition *condition);
 
 /* The same for a run of the plan; the agent's spec.h describes it. Freed by the caller. */
-char *runspec_json(const struct rig *rig, const struct store_run *run, int64_t kmsg_after);
+char *runspec_json(struct rig *rig, const struct store_run *run, int64_t kmsg_after);
 /* When its reply must be there at the latest, from now. */
 int64_t runspec_deadline_ns(const struct rig *rig, const struct store_run *run);
 size_t runspec_reply_bytes(const struct rig *rig, const struct store_run *run);

@@ -13,15 +13,22 @@
 static int call_agent(const struct condition *condition, const char *agent, const char *program,
 	const char *folder, struct outcome *outcome, struct err *err)
 {
-	char *spec = runspec_condition(condition, program, "trial", 0);
-	char *place = path_join(folder, "run");
+	const struct pairs *files = &condition->suite->files;
+	const char **paths = xcalloc(files->count + 1, sizeof(*paths));
+	char *spec, *place = path_join(folder, "run");
 	const char *const argv[] = {agent, "run", "--spec-on-stdin", place, NULL};
 	struct proc_result result = PROC_RESULT_INIT;
-	int ret = proc_run(&(struct proc_spec){.argv = argv,
-				   .input = spec,
-				   .input_len = strlen(spec),
-				   .timeout_ns = condition->spec->timeout_ns + RUNSPEC_SLACK_NS,
-				   .max_output_bytes = runspec_condition_bytes(condition)},
+	int ret;
+
+	for (size_t i = 0; i < files->count; i++)
+		paths[i] = files->items[i].value;
+	spec = runspec_condition(condition, program, (const char *const *)paths, "trial", 0);
+	free(paths);
+	ret = proc_run(&(struct proc_spec){.argv = argv,
+			       .input = spec,
+			       .input_len = strlen(spec),
+			       .timeout_ns = condition->spec->timeout_ns + RUNSPEC_SLACK_NS,
+			       .max_output_bytes = runspec_condition_bytes(condition)},
 		&result, err);
 
 	if (!ret && (result.timed_out || result.signal || result.exit_code)) {

@@ -23,6 +23,28 @@ static void a_lab_is_made_once(void **state)
 	"variants: [same]\nsuites: [canary]\nsaturation: [100%%]\nduration: " duration "\n" \
 	"design: { boots: 2, runs: 3, warmup: 1, seed: 1 }\n"
 
+/* %s in the text is the test's folder. */
+static void write_lab_file(const struct bench *bench, const char *name, const char *text)
+{
+	char *path = xasprintf("%s/%s", bench->folder, name), *folder = path_dir(path);
+	struct str full = STR_INIT;
+	struct err err = ERR_INIT;
+
+	for (; *text; text++)
+		if (str_starts(text, "%s")) {
+			str_add(&full, bench->folder);
+			text++;
+		} else if (str_starts(text, "%%"))
+			str_add_char(&full, *text++);
+		else
+			str_add_char(&full, *text);
+	assert_int_equal(file_mkdirs(folder, 0755, &err), 0);
+	assert_int_equal(file_write_atomic(path, str_text(&full), full.len, 0644, &err), 0);
+	str_release(&full);
+	free(path);
+	free(folder);
+}
+
 /* A lab on this host, not booted: two "kernels" that are one, and the canary. */
 static void make_lab(struct bench *bench)
 {
@@ -38,21 +60,11 @@ static void make_lab(struct bench *bench)
 		{"configs/slow.yaml", AA_CONFIG("1s")},
 	};
 	char *share = realpath(".", NULL);
-	struct err err = ERR_INIT;
 
 	assert_int_equal(setenv("KBRACKET_SHARE", share, 1), 0);
 	free(share);
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		char *path = xasprintf("%s/%s", bench->folder, files[i].name);
-		char *folder = path_dir(path);
-		char *text = xasprintf(files[i].text, bench->folder);
-
-		assert_int_equal(file_mkdirs(folder, 0755, &err), 0);
-		assert_int_equal(file_write_atomic(path, text, strlen(text), 0644, &err), 0);
-		free(path);
-		free(folder);
-		free(text);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		write_lab_file(bench, files[i].name, files[i].text);
 }
 
 static size_t count_of(const struct str *text, const char *part)
@@ -185,6 +197,49 @@ static void wrong_files_start_nothing(void **state)
 	free(path);
 }
 
+/* A suite's input is copied, lies where the program starts, and stays what it was. */
+static void a_suite_brings_its_files(void **state)
+{
+	static const struct {
+		const char *name, *text;
+	} files[] = {
+		{"suites/words.yaml", "suite: words\nprogram: cat\nfiles: { in: words.txt }\n"
+				      "conditions:\n  all: { argv: [cat, in], expect: 10ms }\n"
+				      "metrics:\n  n: { unit: words, better: higher, regex: "
+				      "'^([0-9]+) words$' }\n"},
+		{"suites/words.txt", "42 words\n"},
+		{"configs/words.yaml",
+			"experiment: words\nmachines: [here]\nkernels: ../kernels/two.yaml\n"
+			"baseline: base\nvariants: [same]\nsuites: [words]\nsaturation: [100%%]\n"
+			"design: { boots: 2, runs: 1, warmup: 0, seed: 1 }\n"},
+	};
+	struct bench *bench = *state;
+	char *changed = xasprintf("%s/suites/words.txt", bench->folder);
+	char *again = xasprintf("%s/configs/again.yaml", bench->folder);
+	struct err err = ERR_INIT;
+
+	make_lab(bench);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		write_lab_file(bench, files[i].name, files[i].text);
+	expect_code(bench, 0, "suite try %s/suites/words.yaml", bench->folder);
+	expect_text(&bench->out, "n 1: 42 words (higher is better)");
+	expect_measured(call(bench, "run %s/configs/words.yaml", bench->folder), bench);
+	expect_code(bench, 0, "export");
+	assert_int_equal(count_of(&bench->out, ",42,"), 4);
+	expect_code(bench, 0, "show 1 --spec");
+	expect_text(&bench->out, "files_sha256:");
+	assert_int_equal(file_write_atomic(again, bench->out.text, bench->out.len, 0644, &err), 0);
+	assert_int_equal(file_write_atomic(changed, "43 words\n", 9, 0644, &err), 0);
+	expect_code(bench, 2, "run %s", again);
+	expect_text(&bench->chatter, "suite 'words': the file ");
+	assert_int_equal(unlink(changed), 0);
+	expect_code(bench, 2, "run %s/configs/words.yaml", bench->folder);
+	expect_text(&bench->chatter, "suite 'words': cannot read its file ");
+	expect_code(bench, 0, "report --allow-inconclusive");
+	free(changed);
+	free(again);
+}
+
 /* What is read of output that is at hand is what the golden cases say. */
 static void a_suite_is_tried_on_output(void **state)
 {
@@ -232,6 +287,7 @@ int main(void)
 		TEST(an_experiment_runs_from_its_file_to_its_report),
 		TEST(a_stopped_experiment_is_resumed),
 		TEST(wrong_files_start_nothing),
+		TEST(a_suite_brings_its_files),
 		TEST(a_suite_is_tried_on_output),
 		TEST(a_suite_is_tried_here),
 	};

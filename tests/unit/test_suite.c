@@ -359,6 +359,25 @@ static void wrong_templates_are_told(void **state)
 		"test.yaml:9:3: condition 'b.y': echo '{1': '}' is missing\n");
 }
 
+static void pins_name_files(void **state)
+{
+	static const char suite[] = "suite: s\nprogram: p\nfiles: {a: f}\n"
+				    "files_sha256: {b: %s}\n"
+				    "conditions: {c: {argv: [p]}}\n"
+				    "metrics: {m: {unit: s, better: lower, regex: '(1)'}}\n";
+	static const char digest[] =
+		"a000000000000000000000000000000000000000000000000000000000000000";
+	struct reader *r = *state;
+	char *short_one = xasprintf(suite, "xyz"), *other = xasprintf(suite, digest);
+
+	assert_true(read_text(r, short_one) != 0);
+	assert_non_null(strstr(messages(&r->arena, &r->diag), "SHA-256 of 64 hex digits"));
+	assert_true(read_text(r, other) != 0);
+	assert_non_null(strstr(messages(&r->arena, &r->diag), "'b' is none of the files"));
+	free(short_one);
+	free(other);
+}
+
 static void a_matrix_is_bounded(void **state)
 {
 	struct reader *r = *state;
@@ -396,6 +415,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(durations_are_whole_steps, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_suites_are_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_templates_are_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(pins_name_files, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_matrix_is_bounded, set_up, tear_down),
 	};
 
