@@ -1,59 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/base.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
-
-#include "base/file.h"
-#include "base/num.h"
-#include "base/strv.h"
-#include "sys/proc.h"
-#include "backend/reader.h"
-#include "reading.h"
-
 /*
- * Golden cases: tests/golden/suites/SUITE/CASE holds what a program really printed (stdout, stderr
- * when there was any), the condition it stands for ("CPUS SATURATION NAME") and what must be read
- * from it with suites/SUITE.yaml (expect): "METRIC ORDINAL VALUE UNIT" a line, with "of COUNT"
- * where that many observations are behind it, or the reason. KB_UPDATE_GOLDEN=1 writes expect anew;
- * look at every line of the change then.
+ * What must be stored of each golden case stands in its file expect: the reason why it gives no
+ * numbers, or "METRIC ORDINAL VALUE UNIT" a line, with "of COUNT" where that many observations are
+ * behind it, and "flag: short: ..." when it did not run as long as asked.
+ * KB_UPDATE_GOLDEN=1 writes expect anew; look at every line of the change then.
  */
-static const char cases_dir[] = "tests/golden/suites";
+#include "golden_case.h"
+#include "run/watch.h"
 
-static void must_read_file(const char *path, struct str *out)
-{
-	struct err err = ERR_INIT;
-
-	if (file_read(path, 1 << 20, out, &err))
-		fail_msg("%s", err.text);
-}
-
-static const struct condition *find_condition(
-	struct arena *arena, const struct suite *suite, const char *text)
-{
-	struct strv words = STRV_INIT;
-	struct condition *conditions;
-	const struct condition *found = NULL;
-	struct err err = ERR_INIT;
-	int64_t cpus = 0;
-	double saturation = 0;
-	size_t count = 0;
-
-	assert_int_equal(proc_split_words(text, &words, &err), 0);
-	assert_int_equal(words.count, 3);
-	assert_int_equal(num_int(words.items[0], 1, 10000, &cpus, &err), 0);
-	assert_int_equal(num_double(words.items[1], &saturation, &err), 0);
-	if (suite_expand(arena, suite, cpus, &saturation, 1, &conditions, &count, &err))
-		fail_msg("%s: %s", text, err.text);
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(conditions[i].spec->name, words.items[2]) == 0)
-			found = &conditions[i];
-	if (!found)
-		fail_msg("%s has no condition %s", suite->name, words.items[2]);
-	strv_release(&words);
-	return found;
-}
+struct tally {
+	size_t cases, wrong;
+};
 
 static void write_reading(const struct suite *suite, const struct reading *reading, struct str *out)
 {
@@ -69,93 +26,71 @@ static void write_reading(const struct suite *suite, const struct reading *readi
 	}
 }
 
-/* What is read in a case's folder. */
-static void read_case(const char *folder, const char *suite_path, struct str *seen)
+/* Nobody looked at the machine: only the length counts. */
+static void write_flags(struct golden_case *c, struct str *out)
 {
-	struct str out = STR_INIT, err_out = STR_INIT, condition_text = STR_INIT;
-	char *stderr_path = path_join(folder, "stderr"), *stdout_path = path_join(folder, "stdout");
-	char *condition_path = path_join(folder, "condition");
-	struct program_output output;
-	struct reading reading = READING_INIT;
-	struct arena arena = ARENA_INIT;
-	struct diag diag = DIAG_INIT;
-	struct suite suite;
-	struct err err = ERR_INIT;
+	struct watch_boot boot = WATCH_BOOT_INIT;
+	struct watch_run run = {.duration_ns = c->asked_ns,
+		.tolerance_pct = c->suite.tolerance_pct,
+		.overrun_pct = c->suite.overrun_pct,
+		.cpus = c->condition->cpus};
+	struct store_flag *flags;
+	size_t count;
 
-	if (suite_read(&arena, suite_path, &suite, &diag))
-		fail_msg("%s", messages(&arena, &diag));
-	must_read_file(stdout_path, &out);
-	if (file_exists(stderr_path))
-		must_read_file(stderr_path, &err_out);
-	must_read_file(condition_path, &condition_text);
-	output = (struct program_output){out.text, out.len, err_out.text, err_out.len};
-	if (reader_read(find_condition(&arena, &suite, str_text(&condition_text)), &output,
-		    &reading, &err))
-		str_addf(seen, "%s: %s\n", err_code_name(err.code), err.text);
-	else
-		write_reading(&suite, &reading, seen);
-	reading_release(&reading);
-	free(stdout_path);
-	free(stderr_path);
-	free(condition_path);
-	str_release(&out);
-	str_release(&err_out);
-	str_release(&condition_text);
-	diag_release(&diag);
-	arena_release(&arena);
+	watch_flags(c->outcome.result, &run, &boot, &c->arena, &flags, &count);
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(flags[i].reason, "no-environment") != 0)
+			str_addf(out, "flag: %s: %s\n", flags[i].reason, flags[i].detail);
 }
 
-static bool check_case(const char *suite, const char *name)
+/* As run/collect.c does it. */
+static void read_case(struct golden_case *c, struct str *seen)
 {
-	char *folder = xasprintf("%s/%s/%s", cases_dir, suite, name);
-	char *suite_path = xasprintf("suites/%s.yaml", suite);
-	char *expect_path = path_join(folder, "expect");
+	struct program_output output;
+	struct reading reading = READING_INIT;
+	struct err err = ERR_INIT;
+
+	output.out = outcome_part(&c->outcome, "stdout", &output.out_len);
+	output.err_out = outcome_part(&c->outcome, "stderr", &output.err_len);
+	if (c->outcome.reason)
+		str_addf(seen, "%s: %s\n", c->outcome.reason, c->outcome.detail);
+	else if (reader_read(c->condition, &output, &reading, &err))
+		str_addf(seen, "%s: %s\n", err_code_name(err.code), err.text);
+	else
+		write_reading(&c->suite, &reading, seen);
+	write_flags(c, seen);
+	reading_release(&reading);
+}
+
+static void check_case(struct golden_case *c, void *arg)
+{
+	char *path = xasprintf("%s/%s/expect", golden_dir, c->name);
 	struct str seen = STR_INIT, expected = STR_INIT;
-	bool same;
+	struct tally *tally = arg;
+	struct err err = ERR_INIT;
 
-	read_case(folder, suite_path, &seen);
-	if (getenv("KB_UPDATE_GOLDEN")) {
-		struct err err = ERR_INIT;
-
-		assert_int_equal(
-			file_write_atomic(expect_path, seen.text, seen.len, 0644, &err), 0);
+	read_case(c, &seen);
+	if (getenv("KB_UPDATE_GOLDEN"))
+		assert_int_equal(file_write_atomic(path, seen.text, seen.len, 0644, &err), 0);
+	if (file_read(path, 1 << 20, &expected, &err))
+		fail_msg("%s", err.text);
+	tally->cases++;
+	if (strcmp(str_text(&seen), str_text(&expected)) != 0) {
+		tally->wrong++;
+		fprintf(stderr, "# %s gave:\n%s", c->name, str_text(&seen));
 	}
-	must_read_file(expect_path, &expected);
-	same = strcmp(str_text(&seen), str_text(&expected)) == 0;
-	if (!same)
-		fprintf(stderr, "# %s gave:\n%s", folder, str_text(&seen));
 	str_release(&seen);
 	str_release(&expected);
-	free(folder);
-	free(suite_path);
-	free(expect_path);
-	return same;
+	free(path);
 }
 
 static void every_case_reads_as_it_must(void **state KB_UNUSED)
 {
-	struct strv suites = STRV_INIT;
-	struct err err = ERR_INIT;
-	size_t cases = 0, wrong = 0;
+	struct tally tally = {0, 0};
 
-	assert_int_equal(file_list(cases_dir, &suites, &err), 0);
-	for (size_t i = 0; i < suites.count; i++) {
-		char *folder = path_join(cases_dir, suites.items[i]);
-		struct strv names = STRV_INIT;
-
-		assert_int_equal(file_list(folder, &names, &err), 0);
-		for (size_t k = 0; k < names.count; k++) {
-			if (strcmp(names.items[k], "README") == 0)
-				continue;
-			cases++;
-			wrong += !check_case(suites.items[i], names.items[k]);
-		}
-		strv_release(&names);
-		free(folder);
-	}
-	strv_release(&suites);
-	assert_int_equal(wrong, 0);
-	assert_true(cases >= 20);
+	golden_each(check_case, &tally);
+	assert_int_equal(tally.wrong, 0);
+	assert_true(tally.cases >= 250);
 }
 
 int main(void)
