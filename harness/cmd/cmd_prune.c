@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "cmd/answer.h"
 #include "model/store_result.h"
+#include "run/engine.h"
 #include "sys/json_put.h"
 
 struct options {
@@ -96,18 +97,15 @@ static void tell(struct pruning *pruning, const struct store_experiment *head,
 
 /* Deletes the rows in a transaction of its own, which is rolled back when this is only a rehearsal:
  * so what is told is what is done. Files go after the commit. */
-static int prune_one(struct pruning *pruning, const char *name, struct err *err)
+static int remove_rows(struct pruning *pruning, int64_t id, struct err *err)
 {
 	struct store *store = pruning->cmd->store;
 	struct store_experiment head;
 	struct store_progress progress;
 	const char **paths = NULL;
 	size_t count = 0;
-	int64_t id;
-	int ret = store_find(store, name, &id, err);
+	int ret = store_load_head(store, id, pruning->cmd->arena, &head, err);
 
-	if (!ret)
-		ret = store_load_head(store, id, pruning->cmd->arena, &head, err);
 	if (!ret)
 		ret = store_progress(store, id, &progress, err);
 	if (!ret)
@@ -122,6 +120,38 @@ static int prune_one(struct pruning *pruning, const char *name, struct err *err)
 	else if (store_finish(store, ERR_USAGE, err) != ERR_USAGE) /* back to how it was */
 		ret = ERR_INFRA;
 	return ret ? ret : remove_files(pruning, (const char *const *)paths, count, err);
+}
+
+/* Not while somebody works on it. */
+static int prune_one(struct pruning *pruning, int64_t id, struct err *err)
+{
+	struct file_lock lock = FILE_LOCK_INIT;
+	int ret = engine_lock(pruning->cmd->store, id, &lock, err);
+
+	if (ret)
+		return err_wrap(err, "experiment %lld", (long long)id);
+	ret = remove_rows(pruning, id, err);
+	file_lock_release(&lock);
+	return ret;
+}
+
+/* All names are looked up before anything is removed. */
+static int prune_all(struct pruning *pruning, const char *const *names, struct err *err)
+{
+	int64_t *ids = arena_alloc(pruning->cmd->arena, (argv_count(names) + 1) * sizeof(*ids));
+	int ret = 0;
+
+	for (size_t i = 0; names[i] && !ret; i++)
+		ret = store_find(pruning->cmd->store, names[i], &ids[i], err);
+	for (size_t i = 0; names[i] && !ret; i++) {
+		bool again = false;
+
+		for (size_t k = 0; k < i; k++)
+			again = again || ids[k] == ids[i];
+		if (!again)
+			ret = prune_one(pruning, ids[i], err);
+	}
+	return ret;
 }
 
 static void write_json(const struct pruning *pruning)
@@ -151,10 +181,8 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 	const struct options *options = arg;
 	struct pruning pruning = {
 		.cmd = cmd, .yes = options->yes, .list = cmd->global->json ? json_array() : NULL};
-	int ret = 0;
+	int ret = prune_all(&pruning, options->experiments, err);
 
-	for (const char *const *name = options->experiments; *name && !ret; name++)
-		ret = prune_one(&pruning, *name, err);
 	if (!ret && pruning.list)
 		write_json(&pruning);
 	else if (!ret)

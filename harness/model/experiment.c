@@ -340,6 +340,32 @@ static void check_decide(
 	}
 }
 
+/* What is measured on a machine that is never booted is the kernel that runs there, whatever a
+ * variant says. */
+static void check_kernels(const struct opt_ctx *ctx, const struct experiment *e)
+{
+	for (size_t m = 0; m < e->machine_count; m++)
+		for (size_t v = 0; v < e->variant_count; v++) {
+			const struct variant *variant = e->variants[v];
+			const struct place *at = &variant->place;
+			bool booted = e->machines[m].boot != BOOT_NONE;
+
+			if (booted && !variant_has_kernel(variant))
+				diag_add(ctx->diag, at->file, at->line, at->column,
+					"variant '%s' has neither ref nor prebuilt, and machine "
+					"'%s' "
+					"boots kernels",
+					variant->name, e->machines[m].name);
+			if (!booted && variant_has_kernel(variant))
+				diag_add(ctx->diag, at->file, at->line, at->column,
+					"variant '%s' names a kernel, and machine '%s' is never "
+					"booted: what runs there would be measured. A variant for "
+					"it "
+					"has features or sysctls only, or nothing",
+					variant->name, e->machines[m].name);
+		}
+}
+
 static int read_node(
 	struct arena *arena, const struct ynode *node, struct experiment *out, struct diag *diag)
 {
@@ -355,6 +381,7 @@ static int read_node(
 	read_kernels(&ctx, &file);
 	read_suites(&ctx, &file);
 	chosen = choose_variants(&ctx, &file, node);
+	check_kernels(&ctx, &file.e);
 	check_design(&ctx, &file.e, ynode_get(node, "design"), chosen);
 	check_saturations(&ctx, &file.e, ynode_get(node, "saturation"));
 	if (file.suites && file.e.suite_count == file.suites->count)

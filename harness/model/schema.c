@@ -22,7 +22,7 @@
 static const char version_1[] =
 	/* plan: one execution of an experiment, a calibration, or an import */
 	"CREATE TABLE experiment ("
-	"  id INTEGER PRIMARY KEY,"
+	"  id INTEGER PRIMARY KEY AUTOINCREMENT," /* a number stands for one thing for ever */
 	"  name TEXT NOT NULL,"
 	"  kind TEXT NOT NULL CHECK (kind IN ('experiment', 'calibration', 'import')),"
 	"  created_ns INTEGER NOT NULL,"

@@ -139,14 +139,17 @@ static void check_prebuilt(
 static void check_built(
 	const struct reading *reading, const struct draft *draft, const struct variant *variant)
 {
+	static const char *const on_ref[] = {"revert", "pick", "patches"};
 	const struct ynode *config = ynode_get(draft->full, "config");
 
 	if (!ynode_get(draft->full, "ref") && draft->broken)
 		return;
-	if (!ynode_get(draft->full, "ref"))
-		opt_node_error(&reading->ctx, draft->own,
-			"variant '%s' has neither ref nor prebuilt", variant->name);
-	else if (!variant->tree)
+	for (size_t i = 0; !ynode_get(draft->full, "ref") && i < ARRAY_SIZE(on_ref); i++)
+		if (ynode_get(draft->full, on_ref[i]))
+			opt_node_error(&reading->ctx, draft->own,
+				"variant '%s' has '%s' and no ref that it is for", variant->name,
+				on_ref[i]);
+	if (ynode_get(draft->full, "ref") && !variant->tree)
 		opt_node_error(&reading->ctx, draft->own,
 			"variant '%s' has a ref, but there is no tree in it or at the top of the "
 			"file",

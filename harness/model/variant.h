@@ -10,9 +10,10 @@
 #include "model/pair.h"
 
 /*
- * Variants: named recipes for kernels under test, from one kernels/NAME.yaml. A variant is either
- * built from a git ref or prebuilt. What `like:` names is already merged in. Paths are resolved
- * against the folder of the file. All memory is the arena's.
+ * Variants: named recipes for kernels under test, from one kernels/NAME.yaml. A variant is built
+ * from a git ref or prebuilt; one that is neither is for machines that are never booted, and runs
+ * on the kernel that is there. What `like:` names is already merged in. Paths are resolved against
+ * the folder of the file. All memory is the arena's.
  */
 struct prebuilt_spec {
 	const char *image;   /* path of a bzImage; NULL: none */
@@ -35,8 +36,8 @@ struct variant {
 	bool is_prebuilt;
 	struct prebuilt_spec prebuilt; /* when is_prebuilt */
 
-	const char *tree; /* git repository; when not prebuilt */
-	const char *ref;
+	const char *tree;	    /* git repository; when not prebuilt */
+	const char *ref;	    /* NULL: it has no kernel of its own */
 	const char *const *reverts; /* refs, applied in order; NULL-ended, never NULL */
 	const char *const *picks;
 	const char *const *patches; /* a file, a folder, or lore:MESSAGE-ID [+ " sha256:HEX"] */
@@ -56,6 +57,9 @@ struct kernels {
 	struct variant *variants;
 	size_t count;
 };
+
+/* False when it runs on whatever kernel is there. */
+bool variant_has_kernel(const struct variant *variant);
 
 /* Reads a kernels file. Every mistake goes to diag, then ERR_USAGE. */
 KB_MUST_CHECK int kernels_read(

@@ -14,13 +14,18 @@ const struct variant *kernels_find(const struct kernels *kernels, const char *na
 	return NULL;
 }
 
+bool variant_has_kernel(const struct variant *variant)
+{
+	return variant->is_prebuilt || variant->ref;
+}
+
 /* All keys that mean something for this kind of variant. */
 static json_t *variant_object(const struct variant *variant)
 {
 	static const char *const build_only[] = {"tree", "config", "lore_url"};
 	json_t *object = opt_json(variant_opts, variant);
 
-	for (size_t i = 0; variant->is_prebuilt && i < ARRAY_SIZE(build_only); i++)
+	for (size_t i = 0; !variant->ref && i < ARRAY_SIZE(build_only); i++)
 		(void)json_object_del(object, build_only[i]); /* absent is fine */
 	return object;
 }

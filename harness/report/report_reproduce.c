@@ -119,7 +119,7 @@ static void write_variant(
 			build->release, *build->build_id ? build->build_id : "unknown",
 			build->config_sha256);
 	else
-		str_add(&text, " no build");
+		str_add(&text, *variant->ref_commit ? " no build" : " the kernel that runs there");
 	item(layout, out, &text);
 	str_release(&text);
 }

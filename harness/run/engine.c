@@ -79,10 +79,10 @@ static void discount_ended(struct engine *engine)
 		}
 }
 
-static int take_lock(const struct engine *engine, struct file_lock *lock, struct err *err)
+int engine_lock(struct store *store, int64_t experiment_id, struct file_lock *lock, struct err *err)
 {
-	char *folder = xasprintf("%s/locks", store_folder(engine->store));
-	char *path = xasprintf("%s/experiment-%lld.lock", folder, (long long)engine->experiment_id);
+	char *folder = xasprintf("%s/locks", store_folder(store));
+	char *path = xasprintf("%s/experiment-%lld.lock", folder, (long long)experiment_id);
 	int ret = file_mkdirs(folder, 0777, err);
 
 	if (!ret)
@@ -217,7 +217,7 @@ int engine_run(struct store *store, int64_t experiment_id, const struct experime
 		.started_ns = clock_now_ns(),
 	};
 	struct file_lock lock = FILE_LOCK_INIT;
-	int ret = take_lock(&engine, &lock, err);
+	int ret = engine_lock(engine.store, engine.experiment_id, &lock, err);
 
 	if (!ret)
 		ret = prepare(&engine, err);

@@ -5,6 +5,7 @@
 #include "base/base.h"
 
 #include "base/err.h"
+#include "base/file.h"
 #include "model/plan.h"
 #include "model/store.h"
 #include "run/backend_ops.h"
@@ -48,5 +49,10 @@ KB_MUST_CHECK int engine_build(const struct experiment *experiment,
 /* Number of online CPUs of a machine whose file does not say: it is started and asked. */
 KB_MUST_CHECK int engine_ask_cpus(const struct machine_spec *machine,
 	const struct engine_options *options, int64_t *cpus, struct err *err);
+
+/* The lock that is held while an experiment is worked on; the caller releases it. ERR_TIMEOUT:
+ * another kbracket holds it. */
+KB_MUST_CHECK int engine_lock(
+	struct store *store, int64_t experiment_id, struct file_lock *lock, struct err *err);
 
 #endif

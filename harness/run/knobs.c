@@ -117,16 +117,41 @@ static int restore_sysctls(struct rig *rig, const json_t *report, struct err *er
 	return ret;
 }
 
+/* "vm.swappiness was 60": what a person has to set again. */
+static void describe_undo(const json_t *report, struct str *out)
+{
+	size_t i;
+	json_t *entry;
+
+	json_array_foreach(report, i, entry)
+	{
+		const char *key = json_get_text(entry, "key", "");
+		const char *before = json_get_text(entry, "before", "");
+
+		str_add(out, i ? ", " : "");
+		str_add_safe(out, key, strlen(key));
+		str_add(out, " was ");
+		str_add_safe(out, before, strlen(before));
+	}
+}
+
 void knobs_restore(struct rig *rig, struct live *live)
 {
+	const char *machine = rig->plan->machine->name;
+	struct str what = STR_INIT;
 	struct err err = ERR_INIT;
 
+	rig->remote.urgent = true;
 	if (live->features.count && set_features(rig, strv_argv(&live->features), &err))
-		log_line(LOG_WARN, "%s: scheduler features stay changed: %s",
-			rig->plan->machine->name, err.text);
-	if (live->undo && restore_sysctls(rig, live->undo, &err))
-		log_line(LOG_WARN, "%s: sysctls stay changed: %s", rig->plan->machine->name,
-			err.text);
+		log_line(LOG_WARN, "%s: scheduler features stay changed: %s", machine, err.text);
+	if (live->undo && restore_sysctls(rig, live->undo, &err)) {
+		describe_undo(live->undo, &what);
+		log_line(LOG_WARN,
+			"%s: sysctls stay changed (%s; `kbracket resume` sets them back): %s",
+			machine, str_text(&what), err.text);
+	}
+	rig->remote.urgent = false;
+	str_release(&what);
 	strv_release(&live->features);
 	json_decref(live->undo);
 	live->undo = NULL;

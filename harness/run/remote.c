@@ -49,7 +49,7 @@ int remote_call(const struct remote *remote, const struct remote_call *call,
 		.max_output_bytes = call->max_bytes,
 		.input = call->input,
 		.input_len = call->input ? strlen(call->input) : 0,
-		.ignore_stop = call->urgent,
+		.ignore_stop = call->urgent || remote->urgent,
 	};
 	struct proc_result result = PROC_RESULT_INIT;
 	int ret;

@@ -16,6 +16,7 @@
 struct remote {
 	const struct backend_ops *ops;
 	struct machine *machine; /* borrowed */
+	bool urgent;		 /* all calls go on when a stop was asked for */
 };
 
 /* How a call ended when the agent was reached. */

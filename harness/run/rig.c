@@ -2,6 +2,7 @@
 #include "base/base.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/stop.h"
 #include "model/store_result.h"
@@ -77,12 +78,18 @@ static int start(struct rig *rig, struct err *err)
 	return ret;
 }
 
+/* Guests are this kbracket's own; this host is everybody's, also of other labs. */
 static int take_lock(struct rig *rig, struct err *err)
 {
-	char *path = xasprintf("%s/locks/machine-%s.lock", store_folder(rig->engine->store),
-		rig->plan->machine->name);
-	int ret = file_lock_take(&rig->lock, path, 0, err);
+	const struct machine_spec *machine = rig->plan->machine;
+	bool here = machine->kind == MACHINE_LOCAL;
+	char *path = here ? xasprintf("%s/lock", machine->workdir)
+			  : xasprintf("%s/locks/machine-%s.lock", store_folder(rig->engine->store),
+				    machine->name);
+	int ret = here ? file_mkdirs(machine->workdir, 0700, err) : 0;
 
+	if (!ret)
+		ret = file_lock_take(&rig->lock, path, 0, err);
 	free(path);
 	if (ret == ERR_TIMEOUT)
 		return err_wrap(

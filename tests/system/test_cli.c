@@ -315,12 +315,22 @@ static void prune_first_only_tells(void **state)
 	hash_of_database(bench, after);
 	assert_string_equal(before, after);
 	expect_code(bench, 0, "report 1");
+	hash_of_database(bench, before);
+	/* all names are looked up first */
+	expect_code(bench, 2, "prune 1 nosuch --yes");
+	hash_of_database(bench, after);
+	assert_string_equal(before, after);
 	expect_code(bench, 0, "prune two-kernels --yes");
 	expect_text(&bench->out, "removing experiment 1");
 	expect_code(bench, 2, "report 1");
 	expect_code(bench, 4, "report 2");
 	expect_code(bench, 0, "show");
 	assert_null(strstr(str_text(&bench->out), "two-kernels"));
+	/* a number stands for one experiment for ever */
+	expect_code(bench, 0, "prune 2 --yes");
+	expect_code(bench, 0, "import %s --baseline base", runs_file);
+	expect_code(bench, 2, "report 2");
+	expect_code(bench, 0, "report 3");
 }
 
 /* Colours when asked for, never by themselves on a pipe; ASCII unless the locale is UTF-8. */

@@ -54,7 +54,7 @@ static void make_lab(struct bench *bench)
 		{"configs/machines/here.yaml", "machine: here\nconnect: local\nboot: none\n"
 					       "workdir: %s/work\n"},
 		{"kernels/two.yaml", "variants:\n"
-				     "  base: { prebuilt: { package: linux-image-amd64 } }\n"
+				     "  base: {}\n"
 				     "  same: { like: base }\n"},
 		{"configs/aa.yaml", AA_CONFIG("100ms")},
 		{"configs/slow.yaml", AA_CONFIG("1s")},
@@ -145,26 +145,78 @@ static void wait_for_runs(struct bench *bench, int64_t wanted)
 	}
 }
 
-/* ^C is an orderly end, and resume finishes the plan with every run once. */
-static void a_stopped_experiment_is_resumed(void **state)
+/* Starts configs/slow.yaml and returns when its first run is done. */
+static struct proc *start_slow(struct bench *bench)
 {
-	struct bench *bench = *state;
 	char *path = program(), *config = xasprintf("%s/configs/slow.yaml", bench->folder);
 	char *results = xasprintf("--results=%s", bench->results);
 	const char *const argv[] = {path, results, "run", config, NULL};
-	struct proc_result result = PROC_RESULT_INIT;
-	struct proc *proc;
 	struct err err = ERR_INIT;
+	struct proc *proc;
 
-	make_lab(bench);
 	assert_int_equal(proc_start(&(struct proc_spec){.argv = argv}, &proc, &err), 0);
 	wait_for_runs(bench, 1);
+	free(path);
+	free(config);
+	free(results);
+	return proc;
+}
+
+static void interrupt(struct proc *proc)
+{
+	struct proc_result result = PROC_RESULT_INIT;
+
 	assert_int_equal(kill(proc_pid(proc), SIGINT), 0);
 	while (proc_alive(proc, &result))
 		clock_sleep_ns(10 * NS_PER_MS);
 	assert_int_equal(result.exit_code, 130);
 	proc_result_release(&result);
 	proc_free(proc);
+}
+
+static char *stat_interval(void)
+{
+	struct str text = STR_INIT;
+
+	assert_int_equal(file_read("/proc/sys/vm/stat_interval", 64, &text, NULL), 0);
+	return str_take(&text);
+}
+
+static void what_was_set_is_set_back_at_a_stop(void **state)
+{
+	struct bench *bench = *state;
+	char *before = stat_interval(), *during, *after;
+	struct proc *proc;
+
+	if (access("/proc/sys/vm/stat_interval", W_OK) != 0)
+		skip();
+	make_lab(bench);
+	write_lab_file(bench, "kernels/two.yaml",
+		"variants:\n  base: { sysctls: { vm.stat_interval: '7' } }\n"
+		"  same: { like: base }\n");
+	proc = start_slow(bench);
+	during = stat_interval();
+	interrupt(proc);
+	after = stat_interval();
+	assert_string_equal(during, "7\n");
+	assert_string_equal(after, before);
+	free(before);
+	free(during);
+	free(after);
+}
+
+/* ^C is an orderly end, and resume finishes the plan with every run once. */
+static void a_stopped_experiment_is_resumed(void **state)
+{
+	struct bench *bench = *state;
+	struct proc *proc;
+
+	make_lab(bench);
+	proc = start_slow(bench);
+	/* it is worked on */
+	expect_code(bench, 3, "prune 1 --yes");
+	expect_text(&bench->chatter, "another kbracket works on this experiment");
+	interrupt(proc);
 	(void)call(bench, "report");
 	expect_text(&bench->out, "Not finished");
 	expect_measured(call(bench, "resume"), bench);
@@ -172,9 +224,6 @@ static void a_stopped_experiment_is_resumed(void **state)
 	assert_int_equal(count_of(&bench->out, ",done,"), 16);
 	expect_code(bench, 0, "status");
 	expect_text(&bench->out, "boots  4 of 4 done");
-	free(path);
-	free(config);
-	free(results);
 }
 
 /* Every mistake at once, and nothing started. */
@@ -193,6 +242,14 @@ static void wrong_files_start_nothing(void **state)
 	expect_text(&bench->chatter, "wrong.yaml:3:1: ");
 	expect_text(&bench->chatter, "did you mean 'kernels'?");
 	expect_text(&bench->chatter, "wrong.yaml:4:");
+	assert_false(file_exists(bench->results));
+	/* a kernel that would not be booted is not measured */
+	write_lab_file(bench, "kernels/two.yaml",
+		"variants:\n  base: { prebuilt: { package: linux-image-amd64 } }\n"
+		"  same: { like: base }\n");
+	expect_code(bench, 2, "run %s/configs/aa.yaml", bench->folder);
+	expect_text(&bench->chatter, "variant 'base' names a kernel, and machine 'here' is never "
+				     "booted");
 	assert_false(file_exists(bench->results));
 	free(path);
 }
@@ -285,6 +342,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_lab_is_made_once),
 		TEST(an_experiment_runs_from_its_file_to_its_report),
+		TEST(what_was_set_is_set_back_at_a_stop),
 		TEST(a_stopped_experiment_is_resumed),
 		TEST(wrong_files_start_nothing),
 		TEST(a_suite_brings_its_files),

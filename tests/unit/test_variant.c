@@ -169,7 +169,7 @@ static void wrong_recipes_are_told(void **state)
 		read_text(r,
 			"variants:\n"
 			"  a: {ref: x}\n"
-			"  b: {}\n"
+			"  b: {patches: [/dev/null]}\n"
 			"  c: {prebuilt: {}}\n"
 			"  d: {prebuilt: {package: p, image: /dev/null}, ref: x, patches: "
 			"[/dev/null]}\n"
@@ -190,7 +190,7 @@ static void wrong_recipes_are_told(void **state)
 	assert_messages(&r->arena, &r->diag,
 		"test.yaml:2:6: variant 'a' has a ref, but there is no tree in it or at the top "
 		"of the file\n"
-		"test.yaml:3:6: variant 'b' has neither ref nor prebuilt\n"
+		"test.yaml:3:6: variant 'b' has 'patches' and no ref that it is for\n"
 		"test.yaml:4:17: prebuilt wants either image or package\n"
 		"test.yaml:5:17: prebuilt wants either image or package\n"
 		"test.yaml:5:54: variant 'd' is prebuilt and cannot have 'ref'\n"
