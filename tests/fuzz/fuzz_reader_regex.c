@@ -16,6 +16,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	feed_reader((struct metric_spec){.pattern = "^(?:\\S+ )*(?<value>\\S+) *(?:k|M|usec)?",
 			    .unit = "us"},
 		bare, condition, bytes, len);
+	feed_reader((struct metric_spec){.pattern = "^(?<count>.*) samples: (?<value>.*)$",
+			    .within = "^begin\\R(?:.*\\R)*?end$",
+			    .min_count = 2,
+			    .unit = "us"},
+		bare, condition, bytes, len);
 	feed_reader((struct metric_spec){.pattern = ": *(.*)$", .unit = "ops/s"}, bare, condition,
 		bytes, len);
 	return 0;
