@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include "base/mem.h"
 #include "base/strv.h"
 
@@ -31,6 +35,29 @@ static void set_cpuinfo(json_t *o, const char *key, const char *cpuinfo, const c
 	str_release(&value);
 }
 
+/* Who runs this virtual machine, as the processor says it: "KVMKVMKVM", "TCGTCGTCGTCG" (QEMU
+ * without hardware's help), ... NULL where it does not say. */
+#if defined(__x86_64__)
+static const char *hypervisor(char text[13])
+{
+	unsigned eax, ebx, ecx, edx;
+
+	if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & (1U << 31)))
+		return NULL;
+	__cpuid(0x40000000, eax, ebx, ecx, edx);
+	memcpy(text, &ebx, 4);
+	memcpy(text + 4, &ecx, 4);
+	memcpy(text + 8, &edx, 4);
+	text[12] = '\0';
+	return *text ? text : NULL;
+}
+#else
+static const char *hypervisor(char text[13] KB_UNUSED)
+{
+	return NULL;
+}
+#endif
+
 static void add_model(json_t *facts, const char *root)
 {
 	static const struct {
@@ -46,12 +73,14 @@ static void add_model(json_t *facts, const char *root)
 	};
 	struct str cpuinfo = STR_INIT, flags = STR_INIT;
 	json_t *cpu = json_object();
+	char signature[13];
 
 	(void)probe_text(&cpuinfo, root, "/proc/cpuinfo"); /* then all are null */
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		set_cpuinfo(cpu, fields[i].key, str_text(&cpuinfo), fields[i].names);
 	js_set(facts, "cpu", cpu);
 	(void)probe_field(str_text(&cpuinfo), "flags", &flags);
+	js_text(facts, "hypervisor", *root ? NULL : hypervisor(signature));
 	js_bool(facts, "virtual", strstr(str_text(&flags), " hypervisor ") != NULL);
 	str_release(&cpuinfo);
 	str_release(&flags);

@@ -308,8 +308,10 @@ static int check_stuck(struct qemu *qemu, int64_t used_ns, struct err *err)
 	if (!qemu->stuck)
 		return 0;
 	return err_set(err, ERR_INFRA,
-		"the kernel is stuck: its start has used %lld s of CPU time and is not over",
-		(long long)(used_ns / NS_PER_S));
+		"the kernel is stuck: its start has used %lld s of CPU time (the limit is %lld "
+		"s%s)",
+		(long long)(used_ns / NS_PER_S), (long long)(enough_ns / NS_PER_S),
+		qemu->first_cpu_ns ? ", twelve times what the guest's first kernel took" : "");
 }
 
 /* TCP connections to a guest that is not up yet hang for seconds: its init says when it is. */

@@ -132,7 +132,8 @@ static int find_verb(const char *name, const struct verb **out, struct err *err)
 		}
 		nearest_try(&nearest, (*verb)->name);
 	}
-	return err_set(err, ERR_USAGE, "there is no verb '%s'%s", name, nearest_hint(&nearest));
+	return err_set(err, ERR_USAGE, "there is no verb '%s'%s; kbracket --help lists them", name,
+		nearest_hint(&nearest));
 }
 
 /* True for a global option whose value is the next argument. */

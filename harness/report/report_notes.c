@@ -126,6 +126,7 @@ static void note_unbooted(struct report *report, const struct store_machine *mac
 static void note_attempts(struct report *report, const struct store_machine *machine,
 	const struct store_variant *variant)
 {
+	const struct store_attempt *first = NULL;
 	int retried = 0, continued = 0, weak = 0, boots = 0;
 
 	for (size_t b = 0; b < machine->boot_count; b++) {
@@ -136,6 +137,8 @@ static void note_attempts(struct report *report, const struct store_machine *mac
 			continue;
 		for (size_t a = 0; a < boot->attempt_count; a++) {
 			failed |= strcmp(boot->attempts[a].outcome, "failed") == 0;
+			if (failed && !first)
+				first = &boot->attempts[a];
 			is_weak |= boot->attempts[a].weak && !never_booted(&boot->attempts[a]);
 		}
 		boots++;
@@ -144,8 +147,9 @@ static void note_attempts(struct report *report, const struct store_machine *mac
 		continued += boot->proved > 1;
 	}
 	if (retried)
-		note(report, NOTE_BOOT, "%d of %d boots of %s on %s needed a second try.", retried,
-			boots, variant->name, machine->name);
+		note(report, NOTE_BOOT,
+			"%d of %d boots of %s on %s needed a second try (first: %s: %.200s).",
+			retried, boots, variant->name, machine->name, first->reason, first->detail);
 	if (continued)
 		note(report, NOTE_WARNING,
 			"%d of %d boots of %s on %s went on in a fresh start of the kernel after "

@@ -8,6 +8,25 @@
 
 enum { FACTS_MAX_BYTES = 1 << 20 };
 
+/* A machine that is not one of metal is to be known at a glance. */
+static void add_hypervisor(struct str *out, const json_t *facts)
+{
+	static const struct {
+		const char *signature, *words;
+	} known[] = {{"TCGTCGTCGTCG", "emulated by QEMU (TCG)"}, {"KVMKVMKVM", "virtual (KVM)"},
+		{"Microsoft Hv", "virtual (Hyper-V)"}, {"VMwareVMware", "virtual (VMware)"},
+		{"XenVMMXenVMM", "virtual (Xen)"}};
+	const char *signature = json_get_text(facts, "hypervisor", "");
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (!strcmp(known[i].signature, signature)) {
+			str_addf(out, ", %s", known[i].words);
+			return;
+		}
+	if (json_get_bool(facts, "virtual", false))
+		str_add(out, ", virtual");
+}
+
 void form_machine(struct str *out, const struct store_machine *machine)
 {
 	struct err err = ERR_INIT;
@@ -38,6 +57,7 @@ void form_machine(struct str *out, const struct store_machine *machine)
 		str_add(&text, ", ");
 		num_add_bytes(&text, memory);
 	}
+	add_hypervisor(&text, facts);
 	str_add(out, str_text(&text) + (*model ? 0 : strspn(str_text(&text), ", ")));
 	str_release(&text);
 	json_decref(facts);

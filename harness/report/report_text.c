@@ -258,7 +258,11 @@ static void write_block(const struct report *report, const struct layout *layout
 
 	str_addf(&title, "%s, %s, %s is better", block->title, block->unit,
 		block->lower_is_better ? "lower" : "higher");
-	str_addf(&rules, "margin %g %%, FDR %g %%", view->head.margin_pct, view->head.alpha_pct);
+	if (block->count && block->columns[0].condition->control)
+		str_add(&rules, "a control, not counted");
+	else
+		str_addf(&rules, "margin %g %%, FDR %g %%", view->head.margin_pct,
+			view->head.alpha_pct);
 	str_add_char(out, '\n');
 	layout_ends(layout, out, str_text(&title), str_text(&rules));
 	table_row(table, "");
