@@ -4,9 +4,10 @@
 
 /*
  * tests/golden/suites/SUITE/CASE holds what a program really printed (stdout, and stderr when there
- * was any), the condition that it is read as ("CPUS SATURATION NAME"), and how it ended when that
- * was not exit 0 or its length counts (end: "exit 1", "signal 15" or "timeout", and then the
- * seconds that it ran and those that were asked for).
+ * was any), the condition that it is read as ("CPUS SATURATION NAME", and how long it was to run
+ * where that is not what the suite says), and how it ended when that was not exit 0 or its length
+ * counts (end: "exit 1", "signal 15" or "timeout", and then the seconds that it ran and those that
+ * were asked for).
  */
 
 #include "base/base.h"
@@ -50,7 +51,7 @@ static bool golden_file(const char *folder, const char *name, struct str *out)
 }
 
 static const struct condition *golden_condition(
-	struct arena *arena, const struct suite *suite, const char *text)
+	struct arena *arena, struct suite *suite, const char *text)
 {
 	struct strv words = STRV_INIT;
 	struct condition *conditions;
@@ -58,12 +59,17 @@ static const struct condition *golden_condition(
 	struct err err = ERR_INIT;
 	int64_t cpus = 0;
 	double saturation = 0;
+	int64_t duration_ns = 0;
 	size_t count = 0;
 
 	assert_int_equal(proc_split_words(text, &words, &err), 0);
-	assert_int_equal(words.count, 3);
+	assert_in_range(words.count, 3, 4);
 	assert_int_equal(num_int(words.items[0], 1, 10000, &cpus, &err), 0);
 	assert_int_equal(num_double(words.items[1], &saturation, &err), 0);
+	if (words.count == 4) {
+		assert_int_equal(num_duration_ns(words.items[3], &duration_ns, &err), 0);
+		suite_set_duration(arena, suite, duration_ns);
+	}
 	if (suite_expand(arena, suite, cpus, &saturation, 1, &conditions, &count, &err))
 		fail_msg("%s: %s", text, err.text);
 	for (size_t i = 0; i < count; i++)
