@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "stat/describe.h"
 #include "report/report_form.h"
 
 /* Reasons that are too long for a table, numbered in the order of their first use. */
@@ -234,6 +235,26 @@ static void write_boot_mean(const struct report *report, const struct store_boot
 	str_release(&value);
 }
 
+/* By how much the boots of a calibration differ from each other. */
+static void write_between(
+	const struct report *report, const struct report_block *block, struct table *table)
+{
+	double *means = xcalloc(report->mean_count + 1, sizeof(*means));
+
+	table_row(table, "  between boots");
+	for (size_t c = 0; c < block->count; c++) {
+		size_t count = 0;
+
+		for (size_t i = 0; i < report->mean_count; i++)
+			if (report->means[i].metric_id == block->columns[c].metric->id)
+				means[count++] = report->means[i].mean;
+		if (count > 1)
+			table_piece(table, c, COLOUR_NONE, true, "cv %.2f%%",
+				100 * describe_cv(means, count));
+	}
+	free(means);
+}
+
 /* Without a comparison: what each boot gave. */
 static void write_boot_rows(
 	const struct report *report, const struct report_block *block, struct table *table)
@@ -247,6 +268,7 @@ static void write_boot_rows(
 		for (size_t c = 0; c < block->count; c++)
 			write_boot_mean(report, boot, block->columns[c].metric, c, table);
 	}
+	write_between(report, block, table);
 }
 
 static void write_block(const struct report *report, const struct layout *layout,

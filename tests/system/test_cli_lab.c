@@ -120,6 +120,7 @@ static void an_experiment_runs_from_its_file_to_its_report(void **state)
 	expect_code(bench, 0, "calibrate %s/configs/aa.yaml here --boots 2", bench->folder);
 	expect_text(&bench->out, "A calibration");
 	expect_text(&bench->out, "boot 2, base");
+	expect_text(&bench->out, "between boots");
 	expect_code(bench, 2, "calibrate %s/configs/aa.yaml hree", bench->folder);
 	expect_code(bench, 2, "build %s/configs/aa.yaml bsae", bench->folder);
 	expect_code(bench, 0, "show");
