@@ -98,7 +98,7 @@ static void bare_open(struct bare *bare, const char *path)
 		" voluntary_switches = 7, involuntary_switches = 8, reading = 1, stored_ns = 9"
 		" WHERE id = ?1");
 	bare->environment = prepare(bare->db, "INSERT INTO environment VALUES (?, ?)");
-	bare->sample = prepare(bare->db, "INSERT INTO sample VALUES (?, 1, ?, ?, ?)");
+	bare->sample = prepare(bare->db, "INSERT INTO sample VALUES (?, 1, ?, ?, ?, NULL)");
 	bare->raw = prepare(bare->db,
 		"INSERT INTO raw (run_id, kind, path, sha256, bytes) VALUES (?, ?, ?, ?, ?)");
 }

@@ -143,7 +143,7 @@ static inline void lab_samples(const struct lab *lab, const struct store_run *ru
 	for (int m = 0; m < lab->size.metrics; m++)
 		for (int i = 0; i < lab->size.samples; i++)
 			samples[n++] = (struct store_sample){
-				metrics[m].id, i + 1, lab_value(m, position, state)};
+				metrics[m].id, i + 1, lab_value(m, position, state), 0};
 }
 
 #endif

@@ -147,7 +147,7 @@ static struct finding sum(const struct findings *found)
 
 	for (size_t i = 0; i < found->count; i++) {
 		total.value += found->items[i].value;
-		total.behind += found->items[i].behind;
+		total.observations += found->items[i].observations;
 	}
 	return total;
 }
@@ -203,12 +203,13 @@ static int check_values(
 static int check_counts(const struct metric_spec *metric, struct findings *found, struct err *err)
 {
 	for (size_t i = 0; i < found->count; i++) {
-		if (found->items[i].behind >= metric->min_count)
+		if (found->items[i].observations >= metric->min_count)
 			continue;
 		if (!metric->optional)
 			return err_set(err, ERR_INVALID,
 				"%lld observations are behind it; %lld are wanted",
-				(long long)found->items[i].behind, (long long)metric->min_count);
+				(long long)found->items[i].observations,
+				(long long)metric->min_count);
 		found->count = 0;
 	}
 	return 0;
@@ -221,7 +222,7 @@ static void keep(struct reading *reading, size_t metric, const struct findings *
 		reading->values[reading->count++] = (struct reading_value){.metric = metric,
 			.ordinal = (int)i + 1,
 			.value = found->items[i].value,
-			.behind = found->items[i].behind};
+			.observations = found->items[i].observations};
 	}
 }
 

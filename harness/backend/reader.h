@@ -9,10 +9,10 @@
 
 /* Output readers: what a program printed -> samples. Pure: no files, no machine. */
 struct reading_value {
-	size_t metric;	/* index into suite->metrics */
-	int ordinal;	/* from 1, within the metric and run */
-	double value;	/* in the metric's unit */
-	int64_t behind; /* observations behind it, of a percentile or mean; 0: not told */
+	size_t metric;	      /* index into suite->metrics */
+	int ordinal;	      /* from 1, within the metric and run */
+	double value;	      /* in the metric's unit */
+	int64_t observations; /* observations behind it, of a percentile or mean; 0: not told */
 };
 
 struct reading {

@@ -26,7 +26,8 @@ KB_MUST_CHECK int stream_narrow(
 /* The numbers that one metric's pattern finds, in the order of the output. */
 struct finding {
 	double value;
-	int64_t behind; /* number of observations that it is a percentile or mean of; 0: not told */
+	int64_t observations; /* number of observations that it is a percentile or mean of; 0: not
+				 told */
 };
 
 struct findings {

@@ -29,7 +29,7 @@ static int read_behind(
 	if (span->start == SIZE_MAX)
 		return 0;
 	text = xstrndup(bytes + span->start, len > 40 ? 40 : len);
-	ret = num_int(text, 0, INT64_MAX, &out->items[out->count - 1].behind, err);
+	ret = num_int(text, 0, INT64_MAX, &out->items[out->count - 1].observations, err);
 	free(text);
 	return ret ? err_set(err, ERR_INVALID, "the number of observations cannot be read") : 0;
 }

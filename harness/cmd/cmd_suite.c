@@ -183,9 +183,9 @@ static void tell_text(const struct condition *condition, const struct seen *seen
 		num_add_double(&out, reading->values[i].value);
 		str_addf(&out, " %s (%s is better)", metric->unit,
 			metric->better == BETTER_HIGHER ? "higher" : "lower");
-		if (reading->values[i].behind)
+		if (reading->values[i].observations)
 			str_addf(&out, ", of %lld observations",
-				(long long)reading->values[i].behind);
+				(long long)reading->values[i].observations);
 		str_add_char(&out, '\n');
 	}
 	if (invalid) {
@@ -212,8 +212,8 @@ static void tell_json(const struct condition *condition, const struct seen *seen
 		json_put_int(sample, "ordinal", reading->values[i].ordinal);
 		json_put_num(sample, "value", reading->values[i].value);
 		json_put_text(sample, "unit", suite->metrics[reading->values[i].metric].unit);
-		if (reading->values[i].behind)
-			json_put_int(sample, "observations", reading->values[i].behind);
+		if (reading->values[i].observations)
+			json_put_int(sample, "observations", reading->values[i].observations);
 		json_push(samples, sample);
 	}
 	for (size_t i = 0; i < seen->flag_count; i++) {

@@ -236,6 +236,8 @@ static json_t *samples_json(const struct store_value *values, size_t count)
 		json_put_int(item, "reading", values[i].reading);
 		json_put_int(item, "ordinal", values[i].ordinal);
 		json_put_num(item, "value", values[i].value);
+		if (values[i].observations)
+			json_put_int(item, "observations", values[i].observations);
 		json_push(out, item);
 	}
 	return out;

@@ -308,4 +308,7 @@ static const char version_1[] =
 	"  UNIQUE (experiment_id, machine_id, metric_id, variant_id)"
 	") STRICT;";
 
-const char *const schema_steps[SCHEMA_VERSION] = {version_1};
+/* observations: how many a percentile or mean is of; NULL: the program did not tell */
+static const char version_2[] = "ALTER TABLE sample ADD COLUMN observations INTEGER;";
+
+const char *const schema_steps[SCHEMA_VERSION] = {version_1, version_2};

@@ -33,10 +33,10 @@ static int add_samples(struct store *store, int64_t run_id, int64_t reading,
 
 	for (size_t i = 0; i < count && !ret; i++)
 		ret = db_run(store->db, err,
-			"INSERT INTO sample (run_id, reading, metric_id, ordinal, value)"
-			" VALUES (?, ?, ?, ?, ?)",
-			"iiiid", run_id, reading, samples[i].metric_id, (int64_t)samples[i].ordinal,
-			samples[i].value);
+			"INSERT INTO sample (run_id, reading, metric_id, ordinal, value,"
+			" observations) VALUES (?, ?, ?, ?, ?, nullif(?, 0))",
+			"iiiidi", run_id, reading, samples[i].metric_id,
+			(int64_t)samples[i].ordinal, samples[i].value, samples[i].observations);
 	return ret;
 }
 

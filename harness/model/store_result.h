@@ -12,6 +12,7 @@ struct store_sample {
 	int64_t metric_id;
 	int ordinal; /* from 1, within the metric and run */
 	double value;
+	int64_t observations; /* that a percentile or mean is of; 0: not told */
 };
 
 struct store_flag {

@@ -225,8 +225,9 @@ int store_load_samples(struct store *store, int64_t run_id, struct arena *arena,
 	size_t n = 0, capacity = 0;
 	struct db_rows *rows;
 	int ret = db_query(store->db, &rows, err,
-		"SELECT metric_id, name, unit, reading, ordinal, value FROM sample"
-		" JOIN metric ON metric.id = metric_id WHERE run_id = ?"
+		"SELECT metric_id, name, unit, reading, ordinal, value,"
+		" coalesce(observations, 0) FROM sample JOIN metric ON metric.id = metric_id WHERE "
+		"run_id = ?"
 		" ORDER BY reading, metric.position, ordinal",
 		"i", run_id);
 
@@ -241,6 +242,7 @@ int store_load_samples(struct store *store, int64_t run_id, struct arena *arena,
 			.reading = (int)db_int(rows, 3),
 			.ordinal = (int)db_int(rows, 4),
 			.value = db_double(rows, 5),
+			.observations = db_int(rows, 6),
 		};
 	}
 	db_end(rows);

@@ -82,6 +82,7 @@ struct store_value {
 	const char *metric, *unit;
 	int reading, ordinal;
 	double value;
+	int64_t observations; /* that a percentile or mean is of; 0: not told */
 };
 /* The samples of one run, all readings. */
 KB_MUST_CHECK int store_load_samples(struct store *store, int64_t run_id, struct arena *arena,

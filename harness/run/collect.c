@@ -140,6 +140,7 @@ static void read_output(struct storing *storing)
 			.metric_id = storing->rows->metrics[reading.values[i].metric].id,
 			.ordinal = reading.values[i].ordinal,
 			.value = reading.values[i].value,
+			.observations = reading.values[i].observations,
 		};
 	storing->end.samples = samples;
 	storing->end.sample_count = reading.count;

@@ -145,8 +145,8 @@ static size_t make_samples(struct reread *reread, const struct pairing *pairing,
 			reread->count.unknown++;
 			continue;
 		}
-		samples[count++] = (struct store_sample){
-			pairing->row->metrics[m].id, value->ordinal, value->value};
+		samples[count++] = (struct store_sample){pairing->row->metrics[m].id,
+			value->ordinal, value->value, value->observations};
 	}
 	return count;
 }
@@ -165,7 +165,8 @@ static bool same_samples(const struct store_value *old, size_t old_count, int re
 		for (size_t s = 0; s < count && !found; s++)
 			found = samples[s].metric_id == old[i].metric_id &&
 				samples[s].ordinal == old[i].ordinal &&
-				samples[s].value == old[i].value;
+				samples[s].value == old[i].value &&
+				samples[s].observations == old[i].observations;
 		if (!found)
 			return false;
 	}

@@ -49,7 +49,7 @@ static void check(const struct suite *suite, const struct reading *reading)
 		bool zero_ok = suite->metrics[value->metric].zero_ok;
 
 		if (!isfinite(value->value) || value->value < 0 ||
-			(!zero_ok && value->value <= 0) || value->behind < 0)
+			(!zero_ok && value->value <= 0) || value->observations < 0)
 			BUG("%s: %g is no measurement", suite->name, value->value);
 	}
 }

@@ -212,7 +212,7 @@ static void measure(struct lab *lab, size_t index, double level)
 		const struct store_condition *condition =
 			&machine->conditions[runs[i].condition_position];
 		const struct store_sample sample = {condition->metrics[0].id, 1,
-			(condition->control ? 50 : level) * noise[runs[i].ordinal - 1]};
+			(condition->control ? 50 : level) * noise[runs[i].ordinal - 1], 0};
 		const struct store_run_end end = {.run_id = runs[i].id,
 			.attempt_id = attempt,
 			.started_ns = 1,

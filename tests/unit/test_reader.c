@@ -233,7 +233,7 @@ static void observations_behind_a_value_are_counted(void **state KB_UNUSED)
 		.metric = {.pattern = "^p99: (?<value>\\S+) \\((?<count>.+) samples\\)$"}};
 
 	assert_int_equal(read_bytes(&b, "p99: 5 (418 samples)\n", 21), 0);
-	assert_int_equal(b.reading.values[0].behind, 418);
+	assert_int_equal(b.reading.values[0].observations, 418);
 	b.metric.min_count = 418;
 	must_read(&b, "p99: 5 (418 samples)\n", VALUES(5));
 	must_refuse(&b, "p99: 5 (417 samples)\n", "417 observations are behind it; 418 are wanted");
@@ -247,7 +247,7 @@ static void observations_behind_a_value_are_counted(void **state KB_UNUSED)
 	must_refuse(&b, "p99: 5 (18 samples)\np99: 6 (18 samples)\n", "36 observations");
 	b.metric.min_count = 0;
 	assert_int_equal(read_bytes(&b, "p99: 5 (418 samples)\np99: 6 (18 samples)\n", 41), 0);
-	assert_int_equal(b.reading.values[0].behind, 436);
+	assert_int_equal(b.reading.values[0].observations, 436);
 	assert_true(b.reading.values[0].value == 11);
 	reading_release(&b.reading);
 }

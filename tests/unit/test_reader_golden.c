@@ -20,8 +20,8 @@ static void write_reading(const struct suite *suite, const struct reading *readi
 		str_addf(out, "%s %d ", suite->metrics[value->metric].name, value->ordinal);
 		num_add_double(out, value->value);
 		str_addf(out, " %s", suite->metrics[value->metric].unit);
-		if (value->behind)
-			str_addf(out, " of %lld", (long long)value->behind);
+		if (value->observations)
+			str_addf(out, " of %lld", (long long)value->observations);
 		str_add_char(out, '\n');
 	}
 }

@@ -237,8 +237,8 @@ static void run_boot(struct lab *lab, const struct store_boot *boot)
 	OK(lab, store_load_runs(lab->store, boot->id, &lab->arena, &runs, &count, &lab->err));
 	for (size_t i = 0; i < count; i++) {
 		bool failed = boot->ordinal == 2 && i == 3, flagged = boot->ordinal == 1 && i == 0;
-		struct store_sample sample = {
-			lab->view.machines[0].conditions[i].metrics[0].id, 1, 10 + boot->ordinal};
+		struct store_sample sample = {lab->view.machines[0].conditions[i].metrics[0].id, 1,
+			10 + boot->ordinal, 0};
 		struct store_run_end end = {.run_id = runs[i].id,
 			.attempt_id = attempt,
 			.started_ns = 5,

@@ -208,9 +208,9 @@ static void finish_run(struct lab *lab, const struct store_run *run, int64_t att
 {
 	/* Two samples of the first metric, one of the second. */
 	const struct store_sample samples[] = {
-		{metrics[0].id, 1, value_of(run, 0, boot) - 1},
-		{metrics[0].id, 2, value_of(run, 0, boot) + 1},
-		{metrics[1].id, 1, value_of(run, 1, boot)},
+		{metrics[0].id, 1, value_of(run, 0, boot) - 1, 0},
+		{metrics[0].id, 2, value_of(run, 0, boot) + 1, 0},
+		{metrics[1].id, 1, value_of(run, 1, boot), 419},
 	};
 	const struct store_raw raw = {"stdout", "raw/1/out.zst", "aa", 10};
 	struct store_run_end end = {
@@ -562,6 +562,8 @@ static void a_new_reading_replaces_what_counts(void **state)
 	OK(lab, store_load_samples(
 			lab->store, runs[1].id, &lab->arena, &values, &count, &lab->err));
 	assert_int_equal(count, 4);
+	assert_int_equal(values[0].observations, 0);
+	assert_int_equal(values[2].observations, 419);
 	assert_int_equal(values[3].reading, 2);
 }
 
@@ -779,6 +781,35 @@ static void a_strange_database_is_refused(void **state)
 	assert_non_null(strstr(lab->err.text, "newer kbracket"));
 }
 
+/* As the first kbracket wrote it, with a sample in it. */
+static void an_older_database_is_brought_up(void **state)
+{
+	struct lab *lab = *state;
+	struct store_value *values;
+	struct store *old;
+	struct db *db;
+	char path[128];
+	size_t count;
+
+	snprintf(path, sizeof(path), "%s/old.db", lab->folder);
+	OK(lab, store_open(path, STORE_WRITE, &old, &lab->err));
+	store_close(old);
+	OK(lab, db_open(path, DB_READ_WRITE, &db, &lab->err));
+	OK(lab, db_script(db,
+			"PRAGMA foreign_keys = OFF; ALTER TABLE sample DROP COLUMN observations;"
+			"INSERT INTO metric (id, condition_id, position, name, unit, better)"
+			" VALUES (3, 1, 0, 'm', 's', 'lower');"
+			"INSERT INTO sample VALUES (7, 1, 3, 1, 2.5); PRAGMA user_version = 1",
+			&lab->err));
+	db_close(db);
+	OK(lab, store_open(path, STORE_READ, &old, &lab->err));
+	OK(lab, store_load_samples(old, 7, &lab->arena, &values, &count, &lab->err));
+	assert_int_equal(count, 1);
+	assert_true(values[0].value == 2.5);
+	assert_int_equal(values[0].observations, 0);
+	store_close(old);
+}
+
 /* Two processes open a database that is not there yet and both create experiments in it. */
 static void two_processes_share_a_database(void **state)
 {
@@ -880,6 +911,7 @@ int main(void)
 		TEST(experiments_are_found_by_name_and_number),
 		TEST(pruning_leaves_other_experiments),
 		TEST(a_strange_database_is_refused),
+		TEST(an_older_database_is_brought_up),
 		TEST(what_another_program_broke_is_refused),
 		TEST(two_processes_share_a_database),
 	};
