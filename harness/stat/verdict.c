@@ -80,12 +80,13 @@ void verdict_decide(const struct bracket *effect, double q, enum verdict_why gat
 		why = VERDICT_WHY_NO_RUNS;
 	if (why == VERDICT_WHY_NONE && !effect->testable)
 		why = VERDICT_WHY_FEW_BOOTS;
+	/* what hides behind a last digit could be anything up to one of it */
+	if (why == VERDICT_WHY_NONE && effect->no_spread)
+		why = VERDICT_WHY_NO_SPREAD;
 	if (why != VERDICT_WHY_NONE)
 		*out = because(effect, why, rule);
 	else if (equivalence_shown(effect, rule->margin))
 		*out = (struct verdict){VERDICT_EQUIVALENT, VERDICT_WHY_NONE, 0};
-	else if (effect->no_spread)
-		*out = because(effect, VERDICT_WHY_NO_SPREAD, rule);
 	else if (q <= rule->alpha)
 		*out = (struct verdict){changed(effect, rule), VERDICT_WHY_NONE, 0};
 	else

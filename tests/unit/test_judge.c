@@ -251,7 +251,7 @@ static void degenerate_values(void **state)
 	assert_near(lab->verdicts[4].mean, 1.5 * 101.5, 1e-9);
 	assert_true(isnan(lab->verdicts[4].cv_pct));
 	assert_int_equal(lab->verdicts[4].runs, 2);
-	assert_int_equal(lab->verdicts[5].word, VERDICT_EQUIVALENT);
+	assert_int_equal(lab->verdicts[5].word, VERDICT_INCONCLUSIVE);
 }
 
 /* A run that is left out by policy, and what the verdict would be with it. */

@@ -106,7 +106,8 @@ static void values_that_never_vary(void **state KB_UNUSED)
 		.p = 1};
 	struct bracket apart = same;
 
-	assert_int_equal(decide(&same, 1, 0, &higher).word, VERDICT_EQUIVALENT);
+	assert_int_equal(decide(&same, 1, 0, &higher).word, VERDICT_INCONCLUSIVE);
+	assert_int_equal(decide(&same, 1, 0, &higher).why, VERDICT_WHY_NO_SPREAD);
 	apart.d = apart.lo = apart.hi = apart.lo90 = apart.hi90 = 0.1;
 	apart.p = 0;
 	assert_int_equal(decide(&apart, 0, 0, &higher).word, VERDICT_INCONCLUSIVE);
