@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "judge/judge.h"
+#include "judge/others.h"
 #include "model/store_result.h"
 #include "near.h"
 
@@ -272,6 +273,40 @@ static void dropped_runs(void **state)
 	assert_string_equal(lab->verdicts[0].word_kept, "inconclusive");
 }
 
+/* What others make of the same runs: boots of one kernel that differ are a change to those who take
+ * runs as independent; runs that were left out count for nobody. */
+static void as_others_would(void **state)
+{
+	static const double wide[] = {100, 103, 102, 101};
+	struct lab *lab = *state;
+	struct store_view view;
+	struct others others;
+
+	add_bracket(lab, "a", "rate", "ABBA", wide);
+	add(lab, "a", "rate", 2, "patched", 5, 1, 1e6);
+	lab->rows[lab->count - 1].flags = "clock-step";
+	add(lab, "means", "rate", 1, "base", 1, 1, 100);
+	import_and_judge(lab, two);
+	assert_int_equal(lab->verdict_count, 2);
+	assert_int_equal(lab->verdicts[0].word, VERDICT_INCONCLUSIVE);
+	OK(store_load(lab->store, lab->experiment, &lab->arena, &view, &err));
+	OK(others_ask(lab->store, &view, PEER_WELCH, lab->verdicts, lab->verdict_count, &lab->arena,
+		&others, &err));
+	assert_int_equal(others.count, 2);
+	assert_true(others.rows[0].theirs.differs);
+	assert_near(others.rows[0].theirs.change, 102.5 / 100.5 - 1, 1e-9);
+	assert_string_equal(others.rows[0].variant->name, "patched");
+	assert_string_equal(others.rows[0].against->name, "base");
+	assert_false(others.rows[1].theirs.told);
+	assert_int_equal(others.only_theirs, 1);
+	assert_int_equal(others.only_ours, 0);
+	/* Two boots a side are too few for a rule whose values are boots. */
+	OK(others_ask(lab->store, &view, PEER_LKP, lab->verdicts, lab->verdict_count, &lab->arena,
+		&others, &err));
+	assert_string_equal(others.rows[0].theirs.why, "too few values");
+	assert_int_equal(others.only_theirs, 0);
+}
+
 static void an_experiment_that_is_not_there(void **state)
 {
 	struct lab *lab = *state;
@@ -291,6 +326,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(variants_compared_with_each_other, setup, teardown),
 		cmocka_unit_test_setup_teardown(degenerate_values, setup, teardown),
 		cmocka_unit_test_setup_teardown(dropped_runs, setup, teardown),
+		cmocka_unit_test_setup_teardown(as_others_would, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_experiment_that_is_not_there, setup, teardown),
 	};
 
