@@ -180,11 +180,12 @@ static bool drain(pid_t program, struct reap_report *report)
 void reap_all(pid_t program, const struct cgroup *cgroup, struct reap_report *report)
 {
 	int64_t deadline = clock_now_ns() + KILL_PATIENCE_NS;
-	pid_t group = program;
+	pid_t group = program > 0 ? program : -1;
 
 	memset(report, 0, sizeof(*report));
 	report->killed = cgroup->path ? cgroup_count(cgroup) : signal_each(0, is_of_run, &group);
-	(void)kill(-program, SIGKILL);
+	if (program > 0)
+		(void)kill(-program, SIGKILL);
 	while (drain(program, report) || !cgroup_empty(cgroup)) {
 		if (report->reaped)
 			group = -1; /* its number may belong to others now */

@@ -34,7 +34,8 @@ struct reap_report {
 };
 
 /* Kills with SIGKILL what is left of the run, the program itself where it still runs, its group,
- * its cgroup and all other descendants, and reaps every child of ours. */
+ * its cgroup and all other descendants, and reaps every child of ours. program 0: it is gone, only
+ * the others are. */
 void reap_all(pid_t program, const struct cgroup *cgroup, struct reap_report *report);
 
 /* For a run whose supervisor died: SIGKILL to all processes whose environment has the text (they

@@ -15,8 +15,8 @@
 /* Part and file; the first must be there. */
 static const struct {
 	const char *part, *file;
-} parts[] = {
-	{"result", "result.json"}, {"stdout", "stdout"}, {"stderr", "stderr"}, {"dmesg", "dmesg"}};
+} parts[] = {{"result", "result.json"}, {"stdout", "stdout"}, {"stderr", "stderr"},
+	{"dmesg", "dmesg"}, {"around", "around"}};
 
 static int put_text(int fd, struct str *text, struct err *err)
 {

@@ -75,7 +75,8 @@ int result_lost(const struct place *place, struct err *err)
 /* Members of the result and the files whose sizes they are. */
 static const struct {
 	const char *member, *file;
-} kept_files[] = {{"stdout_bytes", "stdout"}, {"stderr_bytes", "stderr"}, {"dmesg_bytes", "dmesg"}};
+} kept_files[] = {{"stdout_bytes", "stdout"}, {"stderr_bytes", "stderr"}, {"dmesg_bytes", "dmesg"},
+	{"around_bytes", "around"}};
 
 static bool all_kept(const struct place *place, const json_t *result)
 {

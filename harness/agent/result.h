@@ -29,6 +29,9 @@
  *	agent_switches	context switches of the agent from the start of its wait to the end of it:
  *			1 is the wait itself
  *	window		wall_ns and busy_ns (all CPUs) between the agent's first look and the start
+ *	around_error	the server ended before the program did, or a tear-down command failed: a
+ *			sentence; null where all is well
+ *	around_bytes	of the log of set-up, server and tear-down; absent without any
  *	before after	see snapshot.h
  *	kmsg		see kmsg.h
  */

@@ -16,7 +16,7 @@
 #include "agent/room.h"
 
 /* Above both limits, for the file system's own pages. */
-enum { TMPFS_SPARE_BYTES = 256 << 10 };
+enum { TMPFS_SPARE_BYTES = 256 << 10, LOG_BYTES = 256 << 10 };
 
 static bool mount_tmpfs(const char *path, int64_t bytes)
 {
@@ -101,12 +101,13 @@ int room_open(
 
 	memset(room, 0, sizeof(*room));
 	room->place = place;
-	room->out.fd = room->err_out.fd = -1;
+	room->out.fd = room->err_out.fd = room->log.fd = -1;
 	room->limit_bytes = spec->output_bytes;
 	ret = make_folder(place, "tmp", &tmp, err);
 	if (ret == 0)
-		room->tmpfs =
-			may_mount && mount_tmpfs(tmp, 2 * spec->output_bytes + TMPFS_SPARE_BYTES);
+		room->tmpfs = may_mount &&
+			      mount_tmpfs(tmp, 2 * spec->output_bytes + TMPFS_SPARE_BYTES +
+						       (spec_has_around(spec) ? LOG_BYTES : 0));
 	free(tmp);
 	/* One byte more than the limit tells an output that reached it from a longer one. */
 	if (!room->tmpfs)
@@ -119,6 +120,8 @@ int room_open(
 		ret = open_output(room, &room->out, "stdout", err);
 	if (ret == 0)
 		ret = open_output(room, &room->err_out, "stderr", err);
+	if (ret == 0 && spec_has_around(spec))
+		ret = open_output(room, &room->log, "around", err);
 	return ret;
 }
 
@@ -140,21 +143,26 @@ static int copy_out(const struct room *room, const struct room_output *output, s
 	return ret;
 }
 
-static int keep(struct room *room, struct room_output *output, struct err *err)
+static int keep(struct room *room, struct room_output *output, int64_t limit_bytes, struct err *err)
 {
 	struct stat st;
 
 	if (fstat(output->fd, &st) != 0)
 		return err_errno(err, ERR_INFRA, errno, "cannot look at %s", output->name);
 	output->bytes = st.st_size;
-	if (st.st_size > room->limit_bytes) {
+	if (st.st_size > limit_bytes) {
 		room->over_limit = true;
-		output->bytes = room->limit_bytes;
-		if (ftruncate(output->fd, room->limit_bytes) != 0)
+		output->bytes = limit_bytes;
+		if (ftruncate(output->fd, limit_bytes) != 0)
 			return err_errno(
 				err, ERR_INFRA, errno, "cannot cut %s to its limit", output->name);
 	}
 	return room->tmpfs ? copy_out(room, output, err) : 0;
+}
+
+int room_keep_log(struct room *room, struct err *err)
+{
+	return room->log.fd >= 0 ? keep(room, &room->log, LOG_BYTES, err) : 0;
 }
 
 int room_keep_outputs(struct room *room, struct err *err)
@@ -163,8 +171,10 @@ int room_keep_outputs(struct room *room, struct err *err)
 	int ret;
 
 	room->over_limit = room->tmpfs && fstatvfs(room->out.fd, &fs) == 0 && fs.f_bavail == 0;
-	ret = keep(room, &room->out, err);
-	return ret ? ret : keep(room, &room->err_out, err);
+	ret = keep(room, &room->out, room->limit_bytes, err);
+	if (ret == 0)
+		ret = keep(room, &room->err_out, room->limit_bytes, err);
+	return ret ? ret : room_keep_log(room, err);
 }
 
 static void remove_folder(const struct room *room, const char *name, bool mounted)
@@ -183,10 +193,12 @@ void room_release(struct room *room)
 		(void)close(room->out.fd); /* kept before */
 	if (room->err_out.fd >= 0)
 		(void)close(room->err_out.fd);
+	if (room->log.fd >= 0)
+		(void)close(room->log.fd);
 	remove_folder(room, "tmp", room->tmpfs);
 	if (room->own_work)
 		remove_folder(room, "work", room->work_tmpfs);
 	free(room->cwd);
 	memset(room, 0, sizeof(*room));
-	room->out.fd = room->err_out.fd = -1;
+	room->out.fd = room->err_out.fd = room->log.fd = -1;
 }

@@ -24,6 +24,7 @@ struct room {
 	const struct place *place;
 	char *cwd;
 	struct room_output out, err_out;
+	struct room_output log; /* of what is around the program; fd -1: there is nothing */
 	int64_t limit_bytes;	/* of each stream */
 	int64_t max_file_bytes; /* for RLIMIT_FSIZE; 0 with a tmpfs */
 	bool tmpfs, own_work, work_tmpfs;
@@ -32,6 +33,9 @@ struct room {
 
 KB_MUST_CHECK int room_open(
 	struct room *room, const struct place *place, const struct run_spec *spec, struct err *err);
+
+/* For a run that was not started: the log only. */
+KB_MUST_CHECK int room_keep_log(struct room *room, struct err *err);
 
 /* After the run: cuts the outputs to the limit, moves them to the run's folder, and tells their
  * sizes and whether the limit was reached. */

@@ -8,7 +8,9 @@
 
 #include "agent/spec.h"
 
-enum { SPEC_MAX_WORDS = 4096 };
+enum { SPEC_MAX_WORDS = 4096, SPEC_MAX_COMMANDS = 50 };
+
+#define DEFAULT_STEP_NS (60 * NS_PER_S)
 
 /* Each member has a reader; where it writes to is in the closure of its row. */
 struct member {
@@ -86,6 +88,25 @@ static int read_env(const json_t *value, const struct member *m, void *out, stru
 	return ret;
 }
 
+static int read_commands(const json_t *value, const struct member *m, void *out, struct err *err)
+{
+	struct spec_commands *commands = out;
+	const json_t *command;
+	size_t i;
+
+	if (!json_is_array(value) || json_array_size(value) > SPEC_MAX_COMMANDS)
+		return err_set(err, ERR_USAGE, "%s must be a list of at most %d commands", m->name,
+			SPEC_MAX_COMMANDS);
+	json_array_foreach(value, i, command)
+	{
+		GROW(commands->items, commands->count, commands->capacity);
+		commands->items[commands->count++] = (struct strv)STRV_INIT;
+		if (read_words(command, m, &commands->items[i], err))
+			return ERR_USAGE;
+	}
+	return 0;
+}
+
 static int read_links(const json_t *value, const struct member *m, void *out, struct err *err)
 {
 	struct run_spec *spec = out;
@@ -122,6 +143,12 @@ static const struct member members[] = {
 	{"on_second", read_bool, AT(on_second), 0, 0, false},
 	{"kmsg_after", read_int, AT(kmsg_after), -1, INT64_MAX, false},
 	{"id", read_text, AT(id), 0, 0, false},
+	{"setup", read_commands, AT(setup), 1, 0, false},
+	{"teardown", read_commands, AT(teardown), 1, 0, false},
+	{"server", read_words, AT(server), 1, 0, false},
+	{"ready", read_words, AT(ready), 1, 0, false},
+	{"ready_port", read_int, AT(ready_port), 0, 65535, false},
+	{"step_ns", read_int, AT(step_ns), 1, 3600 * NS_PER_S, false},
 };
 
 static const struct member *find_member(const char *name)
@@ -153,6 +180,8 @@ static int read_members(json_t *root, struct run_spec *spec, struct err *err)
 			return err_set(err, ERR_USAGE, "%s is missing", m->name);
 	if (spec->cwd && (spec->link_names.count || spec->work_bytes))
 		return err_set(err, ERR_USAGE, "links and work_bytes need the default cwd");
+	if (!spec->server.count && (spec->ready.count || spec->ready_port))
+		return err_set(err, ERR_USAGE, "ready and ready_port need a server");
 	return 0;
 }
 
@@ -164,6 +193,7 @@ int spec_parse(const char *bytes, size_t len, struct run_spec *spec, struct err 
 
 	memset(spec, 0, sizeof(*spec));
 	spec->kmsg_after = -1;
+	spec->step_ns = DEFAULT_STEP_NS;
 	if (len > SPEC_MAX_BYTES)
 		return err_set(
 			err, ERR_USAGE, "the run's spec is larger than %d bytes", SPEC_MAX_BYTES);
@@ -179,12 +209,28 @@ int spec_parse(const char *bytes, size_t len, struct run_spec *spec, struct err 
 	return ret;
 }
 
+bool spec_has_around(const struct run_spec *spec)
+{
+	return spec->setup.count || spec->server.count || spec->teardown.count;
+}
+
+static void commands_release(struct spec_commands *commands)
+{
+	for (size_t i = 0; i < commands->count; i++)
+		strv_release(&commands->items[i]);
+	free(commands->items);
+}
+
 void spec_release(struct run_spec *spec)
 {
 	strv_release(&spec->argv);
 	strv_release(&spec->env);
 	strv_release(&spec->link_names);
 	strv_release(&spec->link_targets);
+	commands_release(&spec->setup);
+	commands_release(&spec->teardown);
+	strv_release(&spec->server);
+	strv_release(&spec->ready);
 	free(spec->cwd);
 	free(spec->id);
 	memset(spec, 0, sizeof(*spec));

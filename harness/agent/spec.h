@@ -25,9 +25,25 @@
  *	kmsg_after	sequence number: report the kernel's log after it; default -1: only what
  *			came during the run
  *	id		any text, returned in the result
+ *	setup teardown	[["initdb", "-D", "data"]]: commands before the start and after the end, in
+ *			the program's folder and environment
+ *	server		["memcached"]: runs from the set-up to the tear-down, in the foreground
+ *	ready		["pg_isready"]: exits with 0 once the server does its work
+ *	ready_port	1 to 65535: the server does its work once it takes connections there, on
+ *			127.0.0.1; 0 (default): not asked
+ *	step_ns		how long each command may take, and the server until it is ready; default
+ *			60 s
  */
+struct spec_commands {
+	struct strv *items;
+	size_t count, capacity;
+};
+
 struct run_spec {
 	struct strv argv, env;
+	struct spec_commands setup, teardown;
+	struct strv server, ready; /* empty: none */
+	int64_t ready_port, step_ns;
 	struct strv link_names, link_targets;
 	char *cwd, *id; /* NULL: default; "" */
 	int64_t timeout_ns, output_bytes, work_bytes, settle_ns, kmsg_after;
@@ -39,5 +55,7 @@ enum { SPEC_MAX_BYTES = 1 << 20 };
 /* Reads hostile bytes; ERR_USAGE names the member that is wrong. Released by the caller always. */
 KB_MUST_CHECK int spec_parse(const char *bytes, size_t len, struct run_spec *spec, struct err *err);
 void spec_release(struct run_spec *spec);
+/* Whether there is a set-up, a server or a tear-down. */
+bool spec_has_around(const struct run_spec *spec);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 
+#include "agent/around.h"
 #include "agent/bytes.h"
 #include "agent/cgroup.h"
 #include "agent/js.h"
@@ -34,6 +35,8 @@ struct run {
 	struct place_mark mark;
 	struct cgroup cgroup;
 	struct room room;
+	struct around around;
+	int64_t around_cpu_ns; /* in the cgroup before the program started */
 	struct strv env;
 	struct launch_mark *launched;
 	json_t *result;
@@ -185,6 +188,8 @@ static void measure(struct run *run, const struct launch *launch, pid_t program)
 	int64_t switches = own_switches(), ended_ns, ended_wall_ns;
 	enum wait_end end = reap_wait(program, deadline);
 	struct reap_report report;
+	struct err why = ERR_INIT;
+	int64_t cgroup_ns;
 	json_t *o = run->result;
 
 	ended_ns = clock_now_ns();
@@ -193,14 +198,55 @@ static void measure(struct run *run, const struct launch *launch, pid_t program)
 	js_set(o, "after", snapshot_take(run->root));
 	js_bool(o, "timed_out", end == WAIT_DEADLINE);
 	js_bool(o, "cancelled", end == WAIT_CANCELLED);
+	cgroup_ns = cgroup_cpu_ns(&run->cgroup);
+	if (around_check_server(&run->around, &why))
+		js_text(o, "around_error", why.text);
+	if (end == WAIT_EXITED)
+		around_stop_server(&run->around);
 	reap_all(program, &run->cgroup, &report);
+	run->around.server = 0; /* at the latest now */
 	add_ending(run, &report);
-	js_count(o, "cgroup_cpu_ns", cgroup_cpu_ns(&run->cgroup));
+	js_count(o, "cgroup_cpu_ns", cgroup_ns < 0 ? -1 : cgroup_ns - run->around_cpu_ns);
 	if (run->launched->started_ns) {
 		js_int(o, "wall_ns", ended_ns - run->launched->started_ns);
 		js_int(o, "started_wall_ns", run->launched->started_wall_ns);
 		js_int(o, "ended_wall_ns", ended_wall_ns);
 	}
+}
+
+/* Files of a set-up or a server, where they cannot be bounded together. */
+#define AROUND_FILE_BYTES (INT64_C(1) << 30)
+
+static int begin_around(struct run *run, struct err *err)
+{
+	const struct launch launch = {.env = strv_argv(&run->env),
+		.cwd = run->room.cwd,
+		.out_fd = run->room.log.fd,
+		.err_fd = run->room.log.fd,
+		.cgroup = &run->cgroup,
+		.max_file_bytes = run->room.tmpfs ? 0 : AROUND_FILE_BYTES,
+		.oom_score = run->oom_score};
+	int ret;
+
+	if (!spec_has_around(run->spec))
+		return 0;
+	ret = around_begin(&run->around, run->spec, &launch, err);
+	run->around_cpu_ns = cgroup_cpu_ns(&run->cgroup);
+	return ret;
+}
+
+/* Nothing of the set-up or the server is left afterwards, whatever happened before. */
+static void end_around(struct run *run)
+{
+	struct reap_report report;
+	struct err why = ERR_INIT;
+
+	if (!run->around.begun)
+		return;
+	if (around_end(&run->around, &why) &&
+		!json_is_string(json_object_get(run->result, "around_error")))
+		js_text(run->result, "around_error", why.text);
+	reap_all(0, &run->cgroup, &report);
 }
 
 static int start_and_measure(struct run *run, const char *path, struct err *err)
@@ -253,6 +299,8 @@ static int keep_all(struct run *run, struct err *err)
 
 	js_int(run->result, "stdout_bytes", run->room.out.bytes);
 	js_int(run->result, "stderr_bytes", run->room.err_out.bytes);
+	if (run->room.log.fd >= 0)
+		js_int(run->result, "around_bytes", run->room.log.bytes);
 	js_bool(run->result, "output_limit", run->room.over_limit);
 	js_bool(run->result, "tmpfs", run->room.tmpfs);
 	js_bool(run->result, "work_tmpfs", run->room.work_tmpfs);
@@ -266,10 +314,13 @@ void supervise_run(const struct place *place, const struct run_spec *spec, const
 		.spec = spec,
 		.root = root,
 		.kmsg_fd = -1,
-		.room = {.place = place, .out = {.fd = -1}, .err_out = {.fd = -1}},
+		.room = {.place = place,
+			.out = {.fd = -1},
+			.err_out = {.fd = -1},
+			.log = {.fd = -1}},
 		.launched = launch_mark_make(),
 		.result = json_object()};
-	struct err err = ERR_INIT;
+	struct err err = ERR_INIT, ignored = ERR_INIT;
 	const char *state;
 	char *program = NULL;
 	int ret;
@@ -279,9 +330,13 @@ void supervise_run(const struct place *place, const struct run_spec *spec, const
 	run.oom_score = protect_from_oom();
 	ret = prepare(&run, &program, &err);
 	if (ret == 0)
+		ret = begin_around(&run, &err);
+	if (ret == 0)
 		ret = start_and_measure(&run, program, &err);
+	end_around(&run);
 	if (ret) {
 		state = "not-started";
+		(void)!room_keep_log(&run.room, &ignored); /* why it was not is in err */
 	} else {
 		ret = keep_all(&run, &err);
 		state = ret ? "lost" : "ended";
