@@ -110,6 +110,67 @@ static void saturations_become_arguments(void **state KB_UNUSED)
 	}
 }
 
+/* Environment and arguments as one would type them. */
+static void expect_call(const struct condition *condition, const char *wanted)
+{
+	struct str seen = STR_INIT;
+
+	for (size_t i = 0; condition->env[i]; i++)
+		if (strcmp(condition->env[i], "LC_ALL=C") != 0)
+			str_addf(&seen, "%s ", condition->env[i]);
+	for (size_t i = 0; condition->argv[i]; i++)
+		str_addf(&seen, "%s%s", i ? " " : "", condition->argv[i]);
+	assert_string_equal(str_text(&seen), wanted);
+	str_release(&seen);
+}
+
+/* On 48 CPUs; a list of CPUs ends with the machine's last. */
+static void published_calls_are_word_for_word(void **state KB_UNUSED)
+{
+	static const struct {
+		const char *file, *condition, *call;
+		double saturation_pct;
+	} cases[] = {
+		{"schbench-published.yaml", "auto-128",
+			"schbench -L -m 4 -M auto -t 128 -n 0 -r 60", 100},
+		{"schbench-published.yaml", "pinned-160",
+			"schbench -L -m 4 -t 160 -r 60 -n 0 -M 0-3 -W 4-47", 100},
+		{"schbench-published.yaml", "ninety", "schbench -t 90 -r 30 -i 30", 100},
+		{"sembench-published.yaml", "few", "sembench -r 30 -o 2 -t 8 -w 4", 100},
+		{"sembench-published.yaml", "many", "sembench -r 30 -o 2 -t 815 -w 101", 100},
+		{"easywave.yaml", "ten-hours",
+			"OMP_NUM_THREADS=15 easywave -grid e2Asean.grd -source "
+			"BengkuluSept2007.flt -time 600",
+			31.25},
+		{"easywave-series.yaml", "twenty-hours",
+			"OMP_NUM_THREADS=24 easywave -grid e2Asean.grd -source "
+			"BengkuluSept2007.flt -time 1200",
+			50},
+		{"stress-ng-published.yaml", "sock",
+			"stress-ng -t 30 --metrics-brief --sock 12 --no-rand-seed "
+			"--sock-zerocopy",
+			25},
+		{"algorithm3.yaml", "e12", "algorithm3.pl 1e12 --threads=48", 100},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct arena arena = ARENA_INIT;
+		struct suite suite = read_suite(&arena, cases[i].file);
+		struct condition *conditions;
+		struct err err = ERR_INIT;
+		size_t count, at = 0;
+
+		assert_int_equal(suite_expand(&arena, &suite, 48, &cases[i].saturation_pct, 1,
+					 &conditions, &count, &err),
+			0);
+		while (at < count && strcmp(conditions[at].spec->name, cases[i].condition) != 0)
+			at++;
+		assert_true(at < count);
+		expect_call(&conditions[at], cases[i].call);
+		arena_release(&arena);
+	}
+}
+
 /* Group 1 of the only match. */
 static char *only_match(const char *pattern, const struct str *text)
 {
@@ -287,6 +348,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_suite_is_read_under_its_name),
 		cmocka_unit_test(saturations_become_arguments),
+		cmocka_unit_test(published_calls_are_word_for_word),
 		cmocka_unit_test(hackbench_is_read),
 		cmocka_unit_test(hackbench_groups_are_read),
 		cmocka_unit_test(stress_ng_is_read),
