@@ -114,8 +114,9 @@ bench: all newidle-tree $(BENCH) $(B)/bench/lookout
 	@$(B)/bench/bench_build $(B)/bench/work
 	@$(B)/bench/bench_guest $(B)/bench/work
 
-bench-verdicts: $(B)/bench/bench_verdicts
-	@$< $(ARGS)
+bench-verdicts: $(B)/bench/bench_verdicts $(B)/bench/bench_family
+	@$(B)/bench/bench_verdicts $(ARGS)
+	@$(B)/bench/bench_family $(ARGS)
 
 tests: $(UNIT) $(SYSTEM)
 long-tests: $(LONG)
