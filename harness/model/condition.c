@@ -43,6 +43,33 @@ static int expand_list(const struct expansion *e, const char *const *texts,
 	return 0;
 }
 
+static int expand_commands(const struct expansion *e, const struct command_list *commands,
+	const struct template_values *values, struct command_list *out)
+{
+	int ret = 0;
+
+	out->items = arena_alloc(e->arena, (commands->count + 1) * sizeof(*out->items));
+	for (out->count = 0; out->count < commands->count && !ret; out->count++)
+		ret = expand_list(e, commands->items[out->count], values, &out->items[out->count]);
+	return ret;
+}
+
+/* What is around a run of it. */
+static int expand_around(
+	const struct expansion *e, const struct template_values *values, struct condition *out)
+{
+	const struct suite *suite = e->suite;
+	int ret = expand_commands(e, &suite->setup, values, &out->setup);
+
+	if (!ret)
+		ret = expand_commands(e, &suite->teardown, values, &out->teardown);
+	if (!ret)
+		ret = expand_list(e, suite->server, values, &out->server);
+	if (!ret)
+		ret = expand_list(e, suite->ready, values, &out->ready);
+	return ret;
+}
+
 /* NAME=VALUE for each entry; LC_ALL=C unless the suite says otherwise. */
 static int expand_env(
 	const struct expansion *e, const struct template_values *values, const char *const **out)
@@ -90,6 +117,8 @@ static int fill_in(const struct expansion *e, struct condition *condition)
 		ret = expand_env(e, &values, &condition->env);
 	if (ret == 0)
 		ret = expand_echoes(e, &values, &condition->expects);
+	if (ret == 0)
+		ret = expand_around(e, &values, condition);
 	return ret ? err_wrap(e->err, "condition %s", condition->name) : 0;
 }
 

@@ -8,7 +8,13 @@
 #include "model/suite_file.h"
 #include "model/template.h"
 
-enum { CONDITIONS_MAX = 200, METRICS_MAX = 100, ECHOES_MAX = 50, PARAMS_MAX = 20 };
+enum {
+	CONDITIONS_MAX = 200,
+	METRICS_MAX = 100,
+	ECHOES_MAX = 50,
+	PARAMS_MAX = 20,
+	COMMANDS_MAX = 50
+};
 
 static struct place place_of(const struct ynode *node)
 {
@@ -206,6 +212,29 @@ void suite_file_read_echoes(
 			ctx, row->rows, node->items[i], &suite->echoes[i], "an echo check");
 }
 
+void suite_file_read_commands(
+	const struct opt_ctx *ctx, const struct opt *row, const struct ynode *node, void *base)
+{
+	struct command_list *commands = (void *)((char *)base + row->offset);
+	const char *const *argv = NULL;
+	const struct opt one = {row->name, OPT_LIST, 0, .min = 1, .max = 200};
+
+	if (!opt_node_is(ctx, node, YNODE_SEQ, row->name))
+		return;
+	if (node->count > COMMANDS_MAX) {
+		opt_node_error(
+			ctx, node, "%s: there are more than %d commands", row->name, COMMANDS_MAX);
+		return;
+	}
+	commands->items = arena_alloc(ctx->arena, (node->count + 1) * sizeof(*commands->items));
+	for (size_t i = 0; i < node->count; i++) {
+		argv = NULL;
+		opt_read_value(ctx, &one, node->items[i], &argv);
+		if (argv)
+			commands->items[commands->count++] = argv;
+	}
+}
+
 /* Whether any template of the condition uses the name. */
 static bool condition_uses(
 	const struct suite *suite, const struct condition_spec *spec, const char *name)
@@ -229,6 +258,24 @@ static void check_template(const struct opt_ctx *ctx, const struct condition_spe
 			"condition '%s': %s '%.60s': %s", spec->name, what, text, err.text);
 }
 
+static void check_argv(const struct opt_ctx *ctx, const struct condition_spec *spec,
+	const char *what, const char *const *argv)
+{
+	for (; *argv; argv++)
+		check_template(ctx, spec, what, *argv);
+}
+
+static void check_around(
+	const struct opt_ctx *ctx, const struct suite *suite, const struct condition_spec *spec)
+{
+	for (size_t i = 0; i < suite->setup.count; i++)
+		check_argv(ctx, spec, "setup", suite->setup.items[i]);
+	for (size_t i = 0; i < suite->teardown.count; i++)
+		check_argv(ctx, spec, "teardown", suite->teardown.items[i]);
+	check_argv(ctx, spec, "server", suite->server);
+	check_argv(ctx, spec, "ready", suite->ready);
+}
+
 static void check_templates(
 	const struct opt_ctx *ctx, const struct suite *suite, const struct condition_spec *spec)
 {
@@ -239,6 +286,7 @@ static void check_templates(
 	for (size_t i = 0; i < suite->echo_count; i++)
 		if (suite->echoes[i].expect)
 			check_template(ctx, spec, "echo", suite->echoes[i].expect);
+	check_around(ctx, suite, spec);
 	if (suite->program && strcmp(spec->argv[0], suite->program) != 0)
 		diag_add(ctx->diag, spec->place.file, spec->place.line, spec->place.column,
 			"condition '%s': argv begins with '%.60s', not with the program '%s'",
@@ -312,6 +360,22 @@ static void check_duplicates(const struct opt_ctx *ctx, const struct suite *suit
 					suite->conditions[i].name);
 }
 
+static void check_server(const struct opt_ctx *ctx, const struct suite *suite)
+{
+	const char *mistake = NULL;
+
+	if (!*suite->server && (*suite->ready || suite->ready_port))
+		mistake = "ready and ready_port need a server";
+	else if (*suite->server && !*suite->ready && !suite->ready_port)
+		mistake = "the server needs ready or ready_port";
+	else if (*suite->version && suite->program &&
+		 strcmp(suite->version[0], suite->program) != 0)
+		mistake = "version does not begin with the program";
+	if (mistake)
+		diag_add(ctx->diag, suite->place.file, suite->place.line, suite->place.column, "%s",
+			mistake);
+}
+
 static void check_pins(const struct opt_ctx *ctx, const struct suite *suite)
 {
 	for (size_t i = 0; i < suite->files_sha256.count; i++)
@@ -332,6 +396,7 @@ int suite_read_node(
 	(void)!opt_read_map(&ctx, suite_opts, node, &suite, "a suite");
 	check_duplicates(&ctx, &suite);
 	check_pins(&ctx, &suite);
+	check_server(&ctx, &suite);
 	for (size_t i = 0; i < suite.condition_count; i++) {
 		struct condition_spec *spec = &suite.conditions[i];
 

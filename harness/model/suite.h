@@ -58,6 +58,12 @@ struct condition_spec {
 	int64_t timeout_ns;
 };
 
+/* Commands, each a NULL-ended list of templates, or expanded. */
+struct command_list {
+	const char *const **items;
+	size_t count;
+};
+
 struct suite {
 	const char *name;
 	struct place place;
@@ -65,14 +71,21 @@ struct suite {
 	const char *sha256; /* of text */
 	const char *about, *homepage;
 	const char *program; /* name; found on the machine, or from the machine's programs: */
-	bool native;	     /* one of our own workloads */
-	bool control;	     /* a canary: its movement is drift, never part of the headline */
+	const char *const *version; /* argv that prints its version; empty: not known how */
+	bool native;		    /* one of our own workloads */
+	bool control; /* a canary: its movement is drift, never part of the headline */
 	int64_t tasks_per_worker;
-	int64_t extra_tasks;	    /* runnable tasks besides the workers (messengers) */
-	bool on_second;		    /* start at a second's edge */
-	struct pairs env;	    /* values are templates; LC_ALL=C is always set */
-	struct pairs files;	    /* name in the run's folder, path on this host */
-	struct pairs files_sha256;  /* of those whose content is settled: name, 64 hex digits */
+	int64_t extra_tasks;	   /* runnable tasks besides the workers (messengers) */
+	bool on_second;		   /* start at a second's edge */
+	struct pairs env;	   /* values are templates; LC_ALL=C is always set */
+	struct pairs files;	   /* name in the run's folder, path on this host */
+	struct pairs files_sha256; /* of those whose content is settled: name, 64 hex digits */
+	struct command_list setup, teardown; /* before each run; after it */
+	const char *const *server; /* argv of what runs beside the program; empty: nothing */
+	const char *const
+		*ready;	    /* argv that exits with 0 once the server works; empty: not asked */
+	int64_t ready_port; /* of 127.0.0.1, taken once the server works; 0: not asked */
+	int64_t step_ns;    /* for each command, and for the server to be ready */
 	const char *const *fail_if; /* regexes: a match in stdout or stderr makes the run invalid */
 	struct echo_check *echoes;
 	size_t echo_count;
@@ -121,8 +134,10 @@ struct condition {
 	int64_t workers;       /* 0 when not by saturation */
 	int64_t tasks;	       /* runnable tasks: workers * tasks_per_worker + extra */
 	int64_t cpus;
-	const char *const *argv;    /* expanded */
-	const char *const *env;	    /* expanded NAME=VALUE */
+	const char *const *argv;	     /* expanded */
+	const char *const *env;		     /* expanded NAME=VALUE */
+	struct command_list setup, teardown; /* expanded, as the two after them */
+	const char *const *server, *const *ready;
 	const char *const *expects; /* what each of suite->echoes must say, expanded */
 	const char *merged; /* "50%" or "50%, 25%" when this also stands for saturations with as
 			       many workers; NULL when not */

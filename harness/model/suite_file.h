@@ -21,6 +21,10 @@ void suite_file_read_metrics(
 void suite_file_read_echoes(
 	const struct opt_ctx *ctx, const struct opt *row, const struct ynode *node, void *base);
 
+/* A list of argument lists, for the struct command_list at row->offset. */
+void suite_file_read_commands(
+	const struct opt_ctx *ctx, const struct opt *row, const struct ynode *node, void *base);
+
 /* Names of parameters; they must not hide a word that templates know. */
 KB_MUST_CHECK int suite_file_check_param(const char *text, struct err *err);
 

@@ -151,6 +151,28 @@ static json_t *echoes_json(const struct opt *row, const void *base)
 	return list;
 }
 
+static json_t *words_json(const char *const *words)
+{
+	json_t *list = json_array();
+
+	for (; *words; words++)
+		json_push(list, json_text(*words));
+	return list;
+}
+
+static json_t *commands_json(const struct opt *row, const void *base)
+{
+	const struct command_list *commands = (const void *)((const char *)base + row->offset);
+	json_t *list;
+
+	if (!commands->count)
+		return NULL;
+	list = json_array();
+	for (size_t i = 0; i < commands->count; i++)
+		json_push(list, words_json(commands->items[i]));
+	return list;
+}
+
 /* clang-format off */
 
 #define CONDITION(member) offsetof(struct condition_draft, spec.member)
@@ -217,6 +239,8 @@ const struct opt suite_opts[] = {
 		.help = "where to get the program"},
 	{"program", OPT_TEXT, SUITE(program), .required = true, .check = name_check,
 		.help = "the program; every argv begins with it"},
+	{"version", OPT_LIST, SUITE(version), .min = 1, .max = 20,
+		.help = "argument list; the first line that it prints is stored as the program's"},
 	{"native", OPT_BOOL, SUITE(native),
 		.help = "one of kbracket's own workloads"},
 	{"control", OPT_BOOL, SUITE(control),
@@ -234,6 +258,18 @@ const struct opt suite_opts[] = {
 		.help = "input: name in the folder that the program starts in, path here"},
 	{"files_sha256", OPT_PAIRS, SUITE(files_sha256), .max = 100, .check_key = name_check,
 		.check = check_sha256, .help = "what they must be"},
+	{"setup", OPT_CUSTOM, SUITE(setup), .read = suite_file_read_commands,
+		.json = commands_json, .help = "argument lists, run before each run; templates"},
+	{"server", OPT_LIST, SUITE(server), .min = 1, .max = 200,
+		.help = "argument list of what serves the program during a run; templates"},
+	{"ready", OPT_LIST, SUITE(ready), .min = 1, .max = 200,
+		.help = "argument list; the server is ready once it exits with 0; templates"},
+	{"ready_port", OPT_INT, SUITE(ready_port), .min = 0, .max = 65535,
+		.help = "the server is ready once it takes connections there, on 127.0.0.1"},
+	{"teardown", OPT_CUSTOM, SUITE(teardown), .read = suite_file_read_commands,
+		.json = commands_json, .help = "argument lists, run after each run; templates"},
+	{"step", OPT_DURATION, SUITE(step_ns), .def = "60s", .min = 1e6, .max = 3600e9,
+		.help = "time for each of these commands, and for the server to be ready"},
 	{"fail_if", OPT_LIST, SUITE(fail_if), .max = 100, .check = check_regex,
 		.help = "regular expressions; output that matches one makes the run invalid"},
 	{"echo", OPT_CUSTOM, .rows = echo_opts, .read = suite_file_read_echoes,

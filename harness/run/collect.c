@@ -97,7 +97,7 @@ struct storing {
 	const struct store_condition *rows;
 	struct arena arena;
 	struct store_run_end end;
-	struct store_raw raws[3];
+	struct store_raw raws[4];
 	struct err why;
 };
 
@@ -207,7 +207,7 @@ int collect_store(struct rig *rig, const struct store_boot *boot, struct live *l
 	const struct store_run *run, const struct outcome *outcome, struct str *failure,
 	struct err *err)
 {
-	static const char *const parts[] = {"stdout", "stderr", "dmesg"};
+	static const char *const parts[] = {"stdout", "stderr", "dmesg", "around"};
 	struct storing storing = {
 		.rig = rig,
 		.boot = boot,

@@ -52,6 +52,8 @@ static void judge(struct outcome *outcome)
 		set(outcome, "lost", "%.300s", error);
 	else if (json_get_bool(result, "cancelled", false))
 		set(outcome, "cancelled", "it was ended before its time");
+	else if (json_get_text(result, "around_error", "")[0])
+		set(outcome, "surroundings", "%.300s", json_get_text(result, "around_error", ""));
 	else if (json_get_bool(result, "timed_out", false))
 		set(outcome, "timeout", "it ran into its timeout and was killed");
 	else if (json_get_bool(result, "output_limit", false))

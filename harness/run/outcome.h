@@ -17,7 +17,8 @@ struct outcome {
 	struct str stream; /* the reply; the parts point into it */
 	struct wire_reply parts;
 	json_t *result;
-	const char *reason; /* exit, signal, timeout, output-limit, cancelled, not-started, lost */
+	const char *reason; /* exit, signal, timeout, output-limit, cancelled, surroundings,
+			     * not-started, lost */
 	char detail[400];
 	int64_t received_ns; /* our monotonic clock; 0 when it was collected later */
 	int64_t started_ns, ended_ns, wall_ns, exit_code, signal;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/sha256.h"
+#include "base/strv.h"
 #include "model/store_result.h"
+#include "run/outcome.h"
 #include "run/programs.h"
 #include "sys/proc.h"
 
@@ -65,6 +68,30 @@ static void list(struct rig *rig, const char *name, const char *path)
 	rig->env.program_count++;
 }
 
+/* What a set-up, a server or a tear-down calls is there, or comes from here. */
+static void list_command(struct rig *rig, const char *const *argv)
+{
+	const char *path;
+
+	if (!argv[0] || strchr(argv[0], '/'))
+		return;
+	path = named_path(rig->plan->machine, argv[0]);
+	if (!path && rig->plan->machine->kind == MACHINE_QEMU)
+		path = installed_path(rig, argv[0]);
+	if (path)
+		list(rig, argv[0], path);
+}
+
+static void list_around(struct rig *rig, const struct suite *suite)
+{
+	for (size_t i = 0; i < suite->setup.count; i++)
+		list_command(rig, suite->setup.items[i]);
+	for (size_t i = 0; i < suite->teardown.count; i++)
+		list_command(rig, suite->teardown.items[i]);
+	list_command(rig, suite->server);
+	list_command(rig, suite->ready);
+}
+
 void programs_list(struct rig *rig)
 {
 	const struct experiment *experiment = rig->engine->experiment;
@@ -73,7 +100,8 @@ void programs_list(struct rig *rig)
 	size_t most = 1;
 
 	for (size_t i = 0; i < experiment->suite_count; i++)
-		most += 1 + experiment->suites[i].files.count;
+		most += 3 + experiment->suites[i].files.count + experiment->suites[i].setup.count +
+			experiment->suites[i].teardown.count;
 	rig->programs = arena_alloc(arena, most * sizeof(*rig->programs));
 	for (size_t i = 0; i < experiment->suite_count; i++) {
 		const struct suite *suite = &experiment->suites[i];
@@ -82,6 +110,7 @@ void programs_list(struct rig *rig)
 		for (size_t k = 0; k < suite->files.count; k++)
 			list(rig, suite_file_name(arena, suite, suite->files.items[k].key),
 				suite->files.items[k].value);
+		list_around(rig, suite);
 	}
 	rig->env.programs = rig->programs;
 }
@@ -101,6 +130,88 @@ static int digest(struct rig *rig, const struct suite *suite, json_t **out, stru
 			strv_addf(&arguments, "%s/%s", folders[i], suite->program);
 	ret = remote_json(&rig->remote, strv_argv(&arguments), out, err);
 	strv_release(&arguments);
+	return ret;
+}
+
+enum { VERSION_BYTES = 65536, VERSION_LINE = 200 };
+#define VERSION_NS (10 * NS_PER_S)
+
+/* The first line that is not blank, safe to print. */
+static void add_first_line(struct str *out, const char *text, size_t len)
+{
+	size_t end;
+
+	while (len && strchr(" \t\r\n", *text)) {
+		text++;
+		len--;
+	}
+	for (end = 0; end < len && end < VERSION_LINE && !strchr("\r\n", text[end]);)
+		end++;
+	str_add_safe(out, text, end);
+}
+
+static char *version_spec(const struct suite *suite, const char *program)
+{
+	json_t *o = json_object(), *argv = json_array();
+	struct str text = STR_INIT;
+
+	for (size_t i = 0; i < argv_count(suite->version); i++)
+		json_array_append_new(argv, json_text(i ? suite->version[i] : program));
+	json_object_set_new(o, "argv", argv);
+	json_object_set_new(o, "timeout_ns", json_integer(VERSION_NS));
+	json_object_set_new(o, "output_bytes", json_integer(VERSION_BYTES));
+	json_write(o, false, &text);
+	json_decref(o);
+	return str_take(&text);
+}
+
+/* What the program says that it is: as a run of its own, under the agent. A program that says
+ * nothing has no version; that is no reason to stop. */
+static void ask_version(struct rig *rig, size_t index, struct str *out)
+{
+	const struct suite *suite = &rig->engine->experiment->suites[index];
+	const char *workdir = rig->remote.ops->workdir(rig->remote.machine);
+	char *place = xasprintf("%s/version-%zu", workdir, index), *spec;
+	const char *arguments[] = {"run", "--spec-on-stdin", place, "--forget", place, NULL};
+	struct remote_call call = {
+		.arguments = arguments, .timeout_ns = VERSION_NS + 60 * NS_PER_S};
+	struct remote_answer answer = REMOTE_ANSWER_INIT;
+	struct outcome outcome;
+	const char *text;
+	size_t len;
+
+	spec = version_spec(suite, rig->program_paths[index]);
+	call.input = spec;
+	if (!remote_call(&rig->remote, &call, &answer, NULL) && answer.end == REMOTE_OK &&
+		!outcome_parse(&answer.out, &outcome, NULL)) {
+		text = outcome_part(&outcome, "stdout", &len);
+		add_first_line(out, text, len);
+		text = outcome_part(&outcome, "stderr", &len);
+		if (!out->len)
+			add_first_line(out, text, len);
+		outcome_release(&outcome);
+	}
+	arguments[0] = "forget";
+	arguments[1] = place;
+	arguments[2] = NULL;
+	call.input = NULL;
+	(void)!remote_call(&rig->remote, &call, &answer, NULL); /* one small folder else */
+	remote_answer_release(&answer);
+	free(spec);
+	free(place);
+}
+
+static int store_identity(struct rig *rig, size_t index, const char *sha256, struct err *err)
+{
+	const struct suite *suite = &rig->engine->experiment->suites[index];
+	struct str version = STR_INIT;
+	int ret;
+
+	if (*suite->version)
+		ask_version(rig, index, &version);
+	ret = store_program(rig->engine->store, suite->program, sha256, str_text(&version),
+		&rig->program_ids[index], err);
+	str_release(&version);
 	return ret;
 }
 
@@ -124,13 +235,13 @@ static int find(struct rig *rig, size_t index, struct err *err)
 		json_decref(digests);
 		return err_set(err, ERR_USAGE,
 			"suite '%s': there is no program '%s' on machine '%s'; install it there, "
-			"or give its path here under programs: in the machine's file",
-			suite->name, suite->program, rig->plan->machine->name);
+			"or give its path here under programs: in the machine's file%s%s",
+			suite->name, suite->program, rig->plan->machine->name,
+			suite->homepage[0] ? "; where to get it: " : "", suite->homepage);
 	}
 	rig->program_paths[index] =
 		arena_strdup(&rig->engine->arena, json_get_text(entry, "path", suite->program));
-	ret = store_program(
-		rig->engine->store, suite->program, sha256, "", &rig->program_ids[index], err);
+	ret = store_identity(rig, index, sha256, err);
 	json_decref(digests);
 	return ret;
 }

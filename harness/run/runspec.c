@@ -34,26 +34,66 @@ static json_t *links(const struct pairs *names, const char *const *paths)
 	return map;
 }
 
-char *runspec_condition(const struct condition *condition, const char *program,
-	const char *const *files, const char *id, int64_t kmsg_after)
+/* A command of a set-up, a server or a tear-down. */
+static json_t *command(const struct runspec_places *places, const char *const *argv)
+{
+	const char *name = argv[0];
+
+	return text_list(
+		argv, strchr(name, '/') || !places->find ? NULL : places->find(places->arg, name));
+}
+
+static json_t *commands(const struct runspec_places *places, const struct command_list *list)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < list->count; i++)
+		json_array_append_new(all, command(places, list->items[i]));
+	return all;
+}
+
+static void add_around(
+	json_t *o, const struct condition *condition, const struct runspec_places *places)
+{
+	json_object_set_new(o, "setup", commands(places, &condition->setup));
+	json_object_set_new(o, "teardown", commands(places, &condition->teardown));
+	json_object_set_new(o, "step_ns", json_integer(condition->suite->step_ns));
+	if (*condition->server)
+		json_object_set_new(o, "server", command(places, condition->server));
+	if (*condition->ready)
+		json_object_set_new(o, "ready", command(places, condition->ready));
+	if (*condition->server)
+		json_object_set_new(o, "ready_port", json_integer(condition->suite->ready_port));
+}
+
+char *runspec_condition(const struct condition *condition, const struct runspec_places *places,
+	const char *id, int64_t kmsg_after)
 {
 	const struct pairs *names = &condition->suite->files;
 	json_t *o = json_object();
 	struct str text = STR_INIT;
 
 	json_object_set_new(o, "id", json_text(id));
-	json_object_set_new(o, "argv", text_list(condition->argv, program));
+	json_object_set_new(o, "argv", text_list(condition->argv, places->program));
 	json_object_set_new(o, "env", text_list(condition->env, NULL));
 	if (names->count)
-		json_object_set_new(o, "links", links(names, files));
+		json_object_set_new(o, "links", links(names, places->files));
 	json_object_set_new(o, "timeout_ns", json_integer(condition->spec->timeout_ns));
 	json_object_set_new(o, "output_bytes", json_integer(condition->suite->output_bytes));
 	json_object_set_new(o, "settle_ns", json_integer(SETTLE_NS));
 	json_object_set_new(o, "on_second", json_boolean(condition->suite->on_second));
 	json_object_set_new(o, "kmsg_after", json_integer(kmsg_after));
+	add_around(o, condition, places);
 	json_write(o, false, &text);
 	json_decref(o);
 	return str_take(&text);
+}
+
+static const char *find_there(const void *arg, const char *name)
+{
+	const struct rig *rig = arg;
+
+	return rig->remote.ops->program_path(rig->remote.machine, name);
 }
 
 char *runspec_json(struct rig *rig, const struct store_run *run, int64_t kmsg_after)
@@ -61,22 +101,33 @@ char *runspec_json(struct rig *rig, const struct store_run *run, int64_t kmsg_af
 	const struct condition *condition = condition_of(rig, run);
 	const struct suite *suite = condition->suite;
 	const char **files = xcalloc(suite->files.count + 1, sizeof(*files));
+	const struct runspec_places places = {
+		.program = rig->program_paths[suite - rig->engine->experiment->suites],
+		.files = (const char *const *)files,
+		.find = find_there,
+		.arg = rig};
 	char id[64], *text;
 
 	for (size_t i = 0; i < suite->files.count; i++)
 		files[i] = rig->remote.ops->program_path(rig->remote.machine,
 			suite_file_name(&rig->engine->arena, suite, suite->files.items[i].key));
 	(void)snprintf(id, sizeof(id), "run %lld", (long long)run->id);
-	text = runspec_condition(condition,
-		rig->program_paths[suite - rig->engine->experiment->suites],
-		(const char *const *)files, id, kmsg_after);
+	text = runspec_condition(condition, &places, id, kmsg_after);
 	free(files);
 	return text;
 }
 
+int64_t runspec_condition_deadline_ns(const struct condition *condition)
+{
+	int64_t steps = (int64_t)(condition->setup.count + condition->teardown.count) +
+			(*condition->server != NULL);
+
+	return condition->spec->timeout_ns + RUNSPEC_SLACK_NS + steps * condition->suite->step_ns;
+}
+
 int64_t runspec_deadline_ns(const struct rig *rig, const struct store_run *run)
 {
-	return condition_of(rig, run)->spec->timeout_ns + RUNSPEC_SLACK_NS;
+	return runspec_condition_deadline_ns(condition_of(rig, run));
 }
 
 size_t runspec_condition_bytes(const struct condition *condition)

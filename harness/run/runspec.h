@@ -10,11 +10,21 @@
 /* Beyond a run's timeout: starting, killing, writing, and the way back. */
 #define RUNSPEC_SLACK_NS (90 * NS_PER_S)
 
-/* What the agent is asked to run for a condition, with the program and the suite's files (in their
- * order) at those paths on the machine, and kernel messages from a sequence number on. Freed by the
- * caller. */
-char *runspec_condition(const struct condition *condition, const char *program,
-	const char *const *files, const char *id, int64_t kmsg_after);
+/* Where things are on the machine. */
+struct runspec_places {
+	const char *program;
+	const char *const *files; /* of the suite, in their order */
+	/* where a program is that a set-up, a server or a tear-down names; NULL: in the PATH */
+	const char *(*find)(const void *arg, const char *name);
+	const void *arg;
+};
+
+/* What the agent is asked to run for a condition, and kernel messages from a sequence number
+ * on. Freed by the caller. */
+char *runspec_condition(const struct condition *condition, const struct runspec_places *places,
+	const char *id, int64_t kmsg_after);
+/* When the reply must be there at the latest, from now. */
+int64_t runspec_condition_deadline_ns(const struct condition *condition);
 /* Largest reply that is in order. */
 size_t runspec_condition_bytes(const struct condition *condition);
 

@@ -22,12 +22,14 @@ static int call_agent(const struct condition *condition, const char *agent, cons
 
 	for (size_t i = 0; i < files->count; i++)
 		paths[i] = files->items[i].value;
-	spec = runspec_condition(condition, program, (const char *const *)paths, "trial", 0);
+	spec = runspec_condition(condition,
+		&(struct runspec_places){.program = program, .files = (const char *const *)paths},
+		"trial", 0);
 	free(paths);
 	ret = proc_run(&(struct proc_spec){.argv = argv,
 			       .input = spec,
 			       .input_len = strlen(spec),
-			       .timeout_ns = condition->spec->timeout_ns + RUNSPEC_SLACK_NS,
+			       .timeout_ns = runspec_condition_deadline_ns(condition),
 			       .max_output_bytes = runspec_condition_bytes(condition)},
 		&result, err);
 

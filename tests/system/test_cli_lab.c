@@ -298,6 +298,42 @@ static void a_suite_brings_its_files(void **state)
 	free(again);
 }
 
+/* What is around a run is there while it lasts, and its failure the run's reason. */
+static void a_suite_brings_its_server(void **state)
+{
+	static const char suite[] =
+		"suite: served\nprogram: sh\n"
+		"version: [sh, -c, 'echo; echo served 1.2; exit 3']\n"
+		"setup: [[mkdir, data], [sh, -c, 'echo {workers} > data/in']]\n"
+		"server: [sh, -c, 'cp data/in data/out; %s']\n"
+		"ready: [test, -s, data/out]\nteardown: [[sh, -c, 'echo bye']]\n"
+		"conditions:\n  all: { argv: [sh, -c, 'cat data/out; sleep 0.3; "
+		"echo {workers}'], expect: 10ms }\n"
+		"metrics:\n  n: { unit: workers, better: higher, which: first, regex: "
+		"'^([0-9]+)' }\n";
+	static const char experiment[] =
+		"experiment: served\nmachines: [here]\nkernels: ../kernels/two.yaml\n"
+		"baseline: base\nvariants: [same]\nsuites: [served]\nsaturation: [100%%]\n"
+		"design: { boots: 2, runs: 1, warmup: 0, seed: 1 }\n";
+	struct bench *bench = *state;
+	char *good = xasprintf(suite, "exec sleep 60"),
+	     *bad = xasprintf(suite, "echo full; exit 9");
+
+	make_lab(bench);
+	write_lab_file(bench, "suites/served.yaml", good);
+	write_lab_file(bench, "configs/served.yaml", experiment);
+	expect_code(bench, 0, "suite try %s/suites/served.yaml --cpus 2", bench->folder);
+	expect_text(&bench->out, "n 1: 2 workers (higher is better)");
+	expect_measured(call(bench, "run %s/configs/served.yaml", bench->folder), bench);
+	expect_code(bench, 0, "show run 1");
+	expect_text(&bench->out, "served 1.2");
+	write_lab_file(bench, "suites/served.yaml", bad);
+	(void)call(bench, "run %s/configs/served.yaml", bench->folder);
+	expect_text(&bench->chatter, "the server ended with exit 9 (full)");
+	free(good);
+	free(bad);
+}
+
 /* What is read of output that is at hand is what the golden cases say. */
 static void a_suite_is_tried_on_output(void **state)
 {
@@ -347,6 +383,7 @@ int main(void)
 		TEST(a_stopped_experiment_is_resumed),
 		TEST(wrong_files_start_nothing),
 		TEST(a_suite_brings_its_files),
+		TEST(a_suite_brings_its_server),
 		TEST(a_suite_is_tried_on_output),
 		TEST(a_suite_is_tried_here),
 	};

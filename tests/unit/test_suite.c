@@ -378,6 +378,47 @@ static void pins_name_files(void **state)
 	free(other);
 }
 
+static void what_is_around_is_read(void **state)
+{
+	static const char suite[] = "suite: s\nprogram: p\n%s\n"
+				    "conditions: {c: {argv: [p, \"{workers}\"]}}\n"
+				    "metrics: {m: {unit: s, better: lower, regex: '(1)'}}\n";
+	static const struct {
+		const char *text, *message;
+	} wrong[] = {
+		{"server: [d]", "the server needs ready or ready_port"},
+		{"ready_port: 80", "ready and ready_port need a server"},
+		{"setup: [a]", "setup"},
+		{"setup: [[]]", "setup"},
+		{"setup: [[a, '{wrokers}']]", "setup '{wrokers}'"},
+		{"version: [q]", "version does not begin with the program"},
+	};
+	static const double all[] = {100};
+	struct reader *r = *state;
+	struct condition *conditions;
+	char *text = xasprintf(suite, "setup: [[a], [b, '{cpus}']]\nserver: [d, '{workers}']\n"
+				      "ready_port: 80\nteardown: [[e]]\nstep: 5s");
+	size_t count;
+
+	assert_int_equal(read_text(r, text), 0);
+	free(text);
+	assert_int_equal(
+		suite_expand(&r->arena, &r->suite, 6, all, 1, &conditions, &count, NULL), 0);
+	assert_int_equal(conditions[0].setup.count, 2);
+	assert_string_equal(conditions[0].setup.items[1][1], "6");
+	assert_string_equal(conditions[0].server[1], "6");
+	assert_null(conditions[0].ready[0]);
+	assert_string_equal(conditions[0].teardown.items[0][0], "e");
+	assert_non_null(strstr(r->suite.text, "step: 5s"));
+	assert_non_null(strstr(r->suite.text, "setup:"));
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		text = xasprintf(suite, wrong[i].text);
+		assert_true(read_text(r, text) != 0);
+		assert_non_null(strstr(messages(&r->arena, &r->diag), wrong[i].message));
+		free(text);
+	}
+}
+
 static void a_matrix_is_bounded(void **state)
 {
 	struct reader *r = *state;
@@ -416,6 +457,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(wrong_suites_are_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_templates_are_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pins_name_files, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_around_is_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_matrix_is_bounded, set_up, tear_down),
 	};
 
