@@ -182,16 +182,29 @@ static int kbuild_build(const struct build_env *env, const struct variant *varia
 	return ret ? err_wrap(err, "variant %s", variant->name) : 0;
 }
 
-/* A mistyped commit is told before anything is started. */
-static int all_there(
-	struct gitrepo *repo, const char *key, const char *const *revisions, struct err *err)
+static bool is_at_hand(const struct variant *variant)
 {
-	struct gitid ignored;
+	for (const char *const *patch = variant->patches; *patch; patch++)
+		if (str_starts(*patch, "lore:"))
+			return false;
+	return true;
+}
 
-	for (; *revisions; revisions++)
-		if (gitrepo_resolve(repo, *revisions, &ignored, NULL, err))
-			return err_wrap(err, "%s", key);
-	return 0;
+/* A mistyped commit or a patch that does not apply is told before anything is started. Mails are
+ * not fetched for that: their patches are seen when they are built. */
+static int try_steps(struct gitrepo *repo, const struct variant *variant, const struct gitid *base,
+	struct arena *arena, struct err *err)
+{
+	static const char *const none[] = {NULL};
+	struct variant local = *variant;
+	struct git_step *steps;
+	size_t count;
+	int ret;
+
+	if (!is_at_hand(variant))
+		local.patches = none;
+	ret = kbuild_list_steps(&local, "", arena, &steps, &count, err);
+	return ret ? ret : gitrepo_try(repo, base, steps, count, err);
 }
 
 static int kbuild_resolve(
@@ -207,9 +220,7 @@ static int kbuild_resolve(
 		return err_wrap(err, "variant %s", variant->name);
 	ret = gitrepo_resolve(repo, variant->ref, &commit, &subject, err);
 	if (ret == 0)
-		ret = all_there(repo, "revert", variant->reverts, err);
-	if (ret == 0)
-		ret = all_there(repo, "pick", variant->picks, err);
+		ret = try_steps(repo, variant, &commit, arena, err);
 	if (ret == 0) {
 		out->commit = arena_strdup(arena, commit.hex);
 		out->subject = arena_strdup(arena, str_text(&subject));

@@ -85,4 +85,8 @@ bool kbuild_config_has(const struct kbuild *kb, const char *line);
 /* Puts text behind out/.config and makes it a whole configuration again. */
 KB_MUST_CHECK int kbuild_append_config(struct kbuild *kb, const char *text, struct err *err);
 
+/* What is done to a variant's ref: reverts first, then cherry-picks, then patches. The arena's. */
+KB_MUST_CHECK int kbuild_list_steps(const struct variant *variant, const char *cache_dir,
+	struct arena *arena, struct git_step **steps, size_t *count, struct err *err);
+
 #endif

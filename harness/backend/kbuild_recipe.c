@@ -25,26 +25,23 @@ static void add_commits(
 		steps[(*count)++] = (struct git_step){kind, *refs, "", NULL, 0};
 }
 
-/* Reverts first, then cherry-picks, then patches. */
-static int list_steps(struct kbuild *kb, struct git_step **steps, size_t *count, struct err *err)
+int kbuild_list_steps(const struct variant *v, const char *cache_dir, struct arena *arena,
+	struct git_step **steps, size_t *count, struct err *err)
 {
-	const struct variant *v = kb->variant;
 	struct patch_series series = {NULL, 0};
-	int ret;
+	int ret = patch_series_read(arena, v->patches, v->lore_url, cache_dir, &series, err);
 
-	ret = patch_series_read(
-		kb->arena, v->patches, v->lore_url, kb->env->cache_dir, &series, err);
 	if (ret)
 		return ret;
 	*steps = arena_alloc(
-		kb->arena, (argv_count(v->reverts) + argv_count(v->picks) + series.count + 1) *
-				   sizeof(**steps));
+		arena, (argv_count(v->reverts) + argv_count(v->picks) + series.count + 1) *
+			       sizeof(**steps));
 	*count = 0;
 	add_commits(*steps, count, GIT_STEP_REVERT, v->reverts);
 	add_commits(*steps, count, GIT_STEP_PICK, v->picks);
 	for (size_t i = 0; i < series.count; i++)
 		(*steps)[(*count)++] = (struct git_step){GIT_STEP_PATCH, series.items[i].name,
-			arena_printf(kb->arena, "sha256:%s", series.items[i].sha256),
+			arena_printf(arena, "sha256:%s", series.items[i].sha256),
 			series.items[i].text, series.items[i].len};
 	return 0;
 }
@@ -58,7 +55,8 @@ static int compose(struct kbuild *kb, struct gitrepo *repo, struct err *err)
 
 	ret = gitrepo_resolve(repo, kb->variant->ref, &base, NULL, err);
 	if (ret == 0)
-		ret = list_steps(kb, &steps, &count, err);
+		ret = kbuild_list_steps(
+			kb->variant, kb->env->cache_dir, kb->arena, &steps, &count, err);
 	if (ret == 0)
 		ret = gitrepo_compose(repo, &base, steps, count, &kb->commit, &kb->tree, err);
 	return ret;

@@ -55,6 +55,11 @@ KB_MUST_CHECK int gitrepo_compose(struct gitrepo *repo, const struct gitid *base
 	const struct git_step *steps, size_t count, struct gitid *commit, struct gitid *tree,
 	struct err *err);
 
+/* Whether gitrepo_compose would succeed: the same errors, and nothing is written. The repository
+ * must be closed afterwards. */
+KB_MUST_CHECK int gitrepo_try(struct gitrepo *repo, const struct gitid *base,
+	const struct git_step *steps, size_t count, struct err *err);
+
 /* Makes folder hold exactly the files of a tree, writing only what differs: files that are the same
  * keep their times, others get the present time, files that are not in the tree go. folder is ours
  * alone; its state is kept beside it in folder.state, so that the next call only looks at what

@@ -218,17 +218,58 @@ static int compose(struct gitrepo *repo, git_commit *base, git_tree **tree,
 	return ret;
 }
 
+static int find_tree(struct gitrepo *repo, const struct gitid *id, git_commit **commit,
+	git_tree **tree, struct err *err)
+{
+	git_oid oid;
+
+	if (git_oid_fromstr(&oid, id->hex) || git_commit_lookup(commit, repo->git, &oid) ||
+		git_commit_tree(tree, *commit))
+		return git_fail(err, ERR_USAGE, "%s: commit %s", repo->path, id->hex);
+	return 0;
+}
+
+/* From here on objects that are written stay in memory. */
+static int keep_in_memory(struct gitrepo *repo, struct err *err)
+{
+	enum { BEFORE_FILES = 999 };
+	git_odb_backend *memory = NULL;
+	git_odb *odb = NULL;
+	int ret = 0;
+
+	if (git_repository_odb(&odb, repo->git) || git_mempack_new(&memory) ||
+		git_odb_add_backend(odb, memory, BEFORE_FILES))
+		ret = git_fail(err, ERR_INFRA, "%s: no objects in memory", repo->path);
+	git_odb_free(odb);
+	return ret;
+}
+
+int gitrepo_try(struct gitrepo *repo, const struct gitid *base, const struct git_step *steps,
+	size_t count, struct err *err)
+{
+	git_commit *from = NULL;
+	git_tree *tree = NULL;
+	int ret = count ? keep_in_memory(repo, err) : 0;
+
+	if (ret == 0)
+		ret = find_tree(repo, base, &from, &tree, err);
+	if (ret == 0)
+		ret = run_steps(repo, steps, count, &tree, err);
+	git_tree_free(tree);
+	git_commit_free(from);
+	return ret;
+}
+
 int gitrepo_compose(struct gitrepo *repo, const struct gitid *base, const struct git_step *steps,
 	size_t count, struct gitid *commit, struct gitid *tree, struct err *err)
 {
 	git_commit *from = NULL;
 	git_tree *result = NULL;
 	git_oid id;
-	int ret = 0;
+	int ret = find_tree(repo, base, &from, &result, err);
 
-	if (git_oid_fromstr(&id, base->hex) || git_commit_lookup(&from, repo->git, &id) ||
-		git_commit_tree(&result, from))
-		ret = git_fail(err, ERR_USAGE, "%s: commit %s", repo->path, base->hex);
+	if (ret == 0)
+		id = *git_commit_id(from);
 	if (ret == 0 && count)
 		ret = compose(repo, from, &result, steps, count, &id, err);
 	if (ret == 0) {

@@ -5,6 +5,7 @@
 #include "base/base.h"
 
 #include <git2.h>
+#include <git2/sys/mempack.h>
 
 #include "base/err.h"
 #include "base/mem.h"

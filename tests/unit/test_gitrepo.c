@@ -319,6 +319,33 @@ static void check_compose_fails(
 	gitrepo_free(repo);
 }
 
+/* What would come of it is known without a trace. */
+static void steps_are_tried_in_memory(void **state KB_UNUSED)
+{
+	const struct git_step revert = {GIT_STEP_REVERT, "two", "", NULL, 0},
+			      patch = {GIT_STEP_PATCH, "five.patch", "", change_five,
+				      sizeof(change_five) - 1};
+	const struct git_step both[] = {revert, patch}, twice[] = {patch, patch};
+	char *before = xstrdup(git(at("repo"), "count-objects", "-v", NULL));
+	char *refs = xstrdup(git(at("repo"), "for-each-ref", NULL));
+	struct gitid three_id;
+	struct err err = ERR_INIT;
+
+	for (int bad = 0; bad <= 1; bad++) {
+		struct gitrepo *repo = open_ok(at("repo"));
+
+		assert_int_equal(gitrepo_resolve(repo, "three", &three_id, NULL, &err), 0);
+		assert_int_equal(gitrepo_try(repo, &three_id, bad ? twice : both, 2, &err),
+			bad ? ERR_USAGE : 0);
+		gitrepo_free(repo);
+	}
+	assert_non_null(strstr(err.text, "patch does not apply: five.patch"));
+	assert_string_equal(before, git(at("repo"), "count-objects", "-v", NULL));
+	assert_string_equal(refs, git(at("repo"), "for-each-ref", NULL));
+	free(before);
+	free(refs);
+}
+
 static void failures_say_what_to_do(void **state KB_UNUSED)
 {
 	static const char no_such[] = "--- a/no\n+++ b/no\n@@ -1 +1 @@\n-a\n+b\n";
@@ -530,6 +557,7 @@ int main(void)
 		TEST(commits_are_composed),
 		TEST(reverted_tree_equals_the_one_before),
 		TEST(the_users_things_stay_untouched),
+		TEST(steps_are_tried_in_memory),
 		TEST(failures_say_what_to_do),
 		TEST(other_peoples_repositories_are_not_written),
 		TEST(checkouts_write_only_what_differs),
