@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/num.h"
 #include "cmd/answer.h"
+#include "cmd/detect.h"
 #include "cmd/study.h"
 #include "run/estimate.h"
 #include "sys/json_put.h"
@@ -12,6 +13,7 @@
 struct options {
 	struct global global;
 	const char *file;
+	double detect_pct; /* 0: not asked for */
 	bool ask, runs;
 };
 
@@ -30,6 +32,13 @@ static const struct opt rows[] = {
 		.type = OPT_BOOL,
 		.offset = offsetof(struct options, runs),
 		.help = "list every run, not only the boots"},
+	{.name = "detect",
+		.type = OPT_PCT,
+		.offset = offsetof(struct options, detect_pct),
+		.max = 100,
+		.arg = "PCT",
+		.help = "say how many boots and hours it takes to find a change of that size, by "
+			"what the machine's earlier boots tell of its noise"},
 	GLOBAL_ROWS(options),
 	OPT_END,
 };
@@ -39,6 +48,7 @@ struct outlook {
 	const struct study *study;
 	struct estimate_left left;
 	int64_t boots, runs;
+	struct detect *detects; /* one for each machine; NULL: not asked for */
 };
 
 static int look_ahead(
@@ -64,6 +74,29 @@ static int look_ahead(
 			out->runs += (int64_t)study->plans[m].boots[b].run_count;
 		}
 	return 0;
+}
+
+/* Machines share the time of boots and runs by their numbers of runs. */
+static int look_for_detection(
+	struct cmd *cmd, double change_pct, struct outlook *outlook, struct err *err)
+{
+	const struct study *study = outlook->study;
+	size_t machines = study->experiment.machine_count;
+	int ret = 0;
+
+	outlook->detects = arena_alloc(cmd->arena, (machines + 1) * sizeof(*outlook->detects));
+	for (size_t m = 0; m < machines && !ret; m++) {
+		const struct plan *plan = &study->plans[m];
+		double total = (double)(outlook->left.boot_ns + outlook->left.run_ns);
+		int64_t runs = 0;
+
+		for (size_t b = 0; b < plan->boot_count; b++)
+			runs += (int64_t)plan->boots[b].run_count;
+		ret = detect_make(cmd, plan, change_pct,
+			(int64_t)(total * (double)runs / (double)outlook->runs),
+			&outlook->detects[m], err);
+	}
+	return ret;
 }
 
 static void add_run(struct str *out, const struct plan *plan, const struct plan_run *run)
@@ -150,6 +183,8 @@ static void write_text(const struct outlook *outlook, bool runs)
 	add_time(&out, "build", left->builds, left->build_ns);
 	add_time(&out, "boot", left->boots, left->boot_ns);
 	add_time(&out, "run", left->runs, left->run_ns);
+	for (size_t m = 0; outlook->detects && m < study->experiment.machine_count; m++)
+		detect_add_text(&outlook->detects[m], &out);
 	ui_write_text(&out);
 	str_release(&out);
 	free(design);
@@ -229,6 +264,13 @@ static void write_json(const struct outlook *outlook, bool runs)
 	json_put_int(out, "boot_ns", left->boot_ns);
 	json_put_int(out, "run_ns", left->run_ns);
 	json_put_bool(out, "measured", left->measured);
+	if (outlook->detects) {
+		json_t *detects = json_array();
+
+		for (size_t m = 0; m < study->experiment.machine_count; m++)
+			json_push(detects, detect_json(&outlook->detects[m]));
+		json_put(out, "detect", detects);
+	}
 	answer_json(out);
 }
 
@@ -245,6 +287,8 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 		ret = study_resolve(cmd, &study, err);
 	if (!ret)
 		ret = look_ahead(cmd, &study, &outlook, err);
+	if (!ret && options->detect_pct > 0)
+		ret = look_for_detection(cmd, options->detect_pct, &outlook, err);
 	if (ret)
 		return ret;
 	if (cmd->global->json)

@@ -99,9 +99,12 @@ static void an_experiment_runs_from_its_file_to_its_report(void **state)
 	expect_text(&bench->out, "kbracket show 1 --spec > again.yaml");
 	expect_text(&bench->chatter, "experiment 1: aa");
 	hash_of_database(bench, before);
-	expect_code(bench, 0, "plan %s/configs/aa.yaml --json", bench->folder);
+	expect_code(bench, 0, "plan %s/configs/aa.yaml --detect 2%% --json", bench->folder);
+	expect_text(&bench->out, "\"change_pct\": 2.0");
 	hash_of_database(bench, after);
 	assert_string_equal(before, after);
+	expect_code(bench, 0, "judge --as welch");
+	expect_text(&bench->out, "As welch: ");
 	expect_code(bench, 0, "export");
 	assert_int_equal(count_of(&bench->out, ",done,"), 16);
 	expect_code(bench, 0, "show boot 2");

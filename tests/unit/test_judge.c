@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "judge/judge.h"
+#include "judge/noise.h"
 #include "judge/others.h"
 #include "model/store_result.h"
 #include "near.h"
@@ -307,6 +308,41 @@ static void as_others_would(void **state)
 	assert_int_equal(others.only_theirs, 0);
 }
 
+/* The machine's noise from every kernel's boots, and what it takes to find a change in it. */
+static void noise_and_what_it_hides(void **state)
+{
+	static const double levels[] = {100, 110, 111.1, 101, 100, 110, 111.1, 101};
+	static const double few[] = {100, 110, 111.1, 101};
+	static const char *const names[] = {"never", "few", "a"};
+	double step = log(1.01), mean = 0, sw2 = 0;
+	static const double runs[] = {0.99, 1.01, 1.005, 0.995};
+	struct lab *lab = *state;
+	struct noise *noises;
+	size_t count;
+
+	add_bracket(lab, "a", "rate", "ABBAABBA", levels);
+	add_bracket(lab, "few", "rate", "ABBA", few);
+	import_and_judge(lab, two);
+	for (int i = 0; i < 4; i++)
+		mean += log(runs[i]) / 4;
+	for (int i = 0; i < 4; i++)
+		sw2 += pow(log(runs[i]) - mean, 2) / 3;
+	OK(noise_load(lab->store, "box", names, 3, &lab->arena, &noises, &count, &err));
+	assert_int_equal(count, 2);
+	assert_string_equal(noises[0].condition, "few");
+	assert_int_equal(noise_boots_to_detect(&noises[0], 4, 0.02, 0.8), 0);
+	assert_string_equal(noises[1].condition, "a");
+	assert_string_equal(noises[1].metric, "rate");
+	assert_int_equal(noises[1].history.boots, 8);
+	assert_near(noises[1].history.sw2, sw2, 1e-12);
+	assert_near(noises[1].history.tau2, step * step / 3 - sw2 / 4, 1e-12);
+	/* V = step^2 / 3, se = sqrt(2 V / m): 2 % are 3.4 se with 2 boots of either, 4.9 with 4. */
+	assert_int_equal(noise_boots_to_detect(&noises[1], 4, 0.02, 0.8), 4);
+	assert_int_equal(noise_boots_to_detect(&noises[1], 4, 0.0001, 0.8), 0);
+	OK(noise_load(lab->store, "elsewhere", names, 3, &lab->arena, &noises, &count, &err));
+	assert_int_equal(count, 0);
+}
+
 static void an_experiment_that_is_not_there(void **state)
 {
 	struct lab *lab = *state;
@@ -327,6 +363,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(degenerate_values, setup, teardown),
 		cmocka_unit_test_setup_teardown(dropped_runs, setup, teardown),
 		cmocka_unit_test_setup_teardown(as_others_would, setup, teardown),
+		cmocka_unit_test_setup_teardown(noise_and_what_it_hides, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_experiment_that_is_not_there, setup, teardown),
 	};
 
