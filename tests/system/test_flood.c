@@ -27,8 +27,7 @@ static void bytes_that_are_no_text_are_read_over(void **state)
 	expect_time(*state, "8M",
 		"head -c 4000000 /dev/urandom; "
 		"printf \"\\\\nTime: 1.234\"");
-	expect_time(
-		*state, "1M", "printf \"0%%\\\\r99%%\\\\rTime: 1.234\\\\r\\\\nend\\\\r\\\\n\"");
+	expect_time(*state, "1M", "printf \"0%%\\\\r99%%\\\\rTime: 1.234\\\\r\\\\nend\\\\r\\\\n\"");
 	expect_time(*state, "1M", "printf \"\\\\033[1;32mTime: \\\\033[0m1.234\\\\033[K\"");
 }
 
