@@ -337,6 +337,28 @@ static void a_suite_brings_its_server(void **state)
 	free(bad);
 }
 
+/* Of how many observations a percentile is one stands beside it. */
+static void observations_are_stored(void **state)
+{
+	struct bench *bench = *state;
+
+	make_lab(bench);
+	write_lab_file(bench, "suites/counted.yaml",
+		"suite: counted\nprogram: echo\nconditions:\n"
+		"  all: { argv: [echo, 'p99: 5 (418 samples)'], expect: 10ms }\n"
+		"metrics:\n  p99: { unit: us, better: lower, min_count: 100, regex: "
+		"'^p99: (?<value>[0-9]+) .(?<count>[0-9]+) samples' }\n");
+	write_lab_file(bench, "configs/counted.yaml",
+		"experiment: counted\nmachines: [here]\nkernels: ../kernels/two.yaml\n"
+		"baseline: base\nvariants: [same]\nsuites: [counted]\nsaturation: [100%%]\n"
+		"design: { boots: 2, runs: 1, warmup: 0, seed: 1 }\n");
+	expect_measured(call(bench, "run %s/configs/counted.yaml", bench->folder), bench);
+	expect_code(bench, 0, "show run 1 --json");
+	expect_text(&bench->out, "\"observations\": 418");
+	expect_code(bench, 0, "reread --suites %s/suites", bench->folder);
+	expect_text(&bench->out, "4 runs read again: 0 with other values");
+}
+
 /* What is read of output that is at hand is what the golden cases say. */
 static void a_suite_is_tried_on_output(void **state)
 {
@@ -387,6 +409,7 @@ int main(void)
 		TEST(wrong_files_start_nothing),
 		TEST(a_suite_brings_its_files),
 		TEST(a_suite_brings_its_server),
+		TEST(observations_are_stored),
 		TEST(a_suite_is_tried_on_output),
 		TEST(a_suite_is_tried_here),
 	};
