@@ -11,6 +11,7 @@ static reader_find_fn *const finders[] = {
 	[READER_REGEX] = reader_find_regex,
 	[READER_JSON] = reader_find_json,
 	[READER_CSV] = reader_find_csv,
+	[READER_PERF] = reader_find_perf,
 };
 
 /* The streams that a metric or check looks at, in the order of reading; returns how many. */

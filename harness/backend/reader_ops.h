@@ -49,6 +49,8 @@ int reader_find_json(const struct metric_spec *metric, const char *bytes, size_t
 	struct findings *out, struct err *err);
 int reader_find_csv(const struct metric_spec *metric, const char *bytes, size_t len,
 	struct findings *out, struct err *err);
+int reader_find_perf(const struct metric_spec *metric, const char *bytes, size_t len,
+	struct findings *out, struct err *err);
 
 /* Reads one number with its unit and appends it, scaled as the metric says. */
 KB_MUST_CHECK int findings_add(const struct metric_spec *metric, const char *text, size_t len,

@@ -169,7 +169,7 @@ static void read_metric(const struct opt_ctx *ctx, const struct opt *rows, const
 	metric->place = place_of(name);
 	if (!metric->pattern)
 		opt_node_error(
-			ctx, name, "metric '%s' has neither regex, json nor csv", metric->name);
+			ctx, name, "metric '%s' has neither regex, json, csv nor perf", metric->name);
 	if ((metric->which == WHICH_NTH) != (metric->nth > 0))
 		opt_node_error(
 			ctx, name, "metric '%s': which: nth and nth: N go together", metric->name);

@@ -14,7 +14,7 @@
  * All memory is the arena's.
  */
 enum metric_better { BETTER_HIGHER, BETTER_LOWER };
-enum metric_reader { READER_REGEX, READER_JSON, READER_CSV };
+enum metric_reader { READER_REGEX, READER_JSON, READER_CSV, READER_PERF };
 enum metric_which { WHICH_ONLY, WHICH_FIRST, WHICH_LAST, WHICH_ALL, WHICH_SUM, WHICH_NTH };
 enum output_stream { STREAM_STDOUT, STREAM_STDERR, STREAM_BOTH };
 
@@ -24,7 +24,7 @@ struct metric_spec {
 	const char *unit;
 	enum metric_better better;
 	enum metric_reader reader;
-	const char *pattern; /* regex: the value is group "value" or group 1; json, csv: a path */
+	const char *pattern; /* regex: the value is group "value" or group 1; json, csv: a path; perf: an event */
 	const char *within;  /* regex: only its match is looked at, which must be there once; NULL:
 				all of the output */
 	int64_t min_count;   /* observations that must be behind a value, regex group "count" */

@@ -10,8 +10,11 @@
 
 static const char *const better_names[] = {
 	[BETTER_HIGHER] = "higher", [BETTER_LOWER] = "lower", NULL};
-static const char *const reader_names[] = {
-	[READER_REGEX] = "regex", [READER_JSON] = "json", [READER_CSV] = "csv", NULL};
+static const char *const reader_names[] = {[READER_REGEX] = "regex",
+	[READER_JSON] = "json",
+	[READER_CSV] = "csv",
+	[READER_PERF] = "perf",
+	NULL};
 static const char *const which_names[] = {[WHICH_ONLY] = "only",
 	[WHICH_FIRST] = "first",
 	[WHICH_LAST] = "last",
@@ -75,7 +78,7 @@ int suite_file_check_param(const char *text, struct err *err)
 	return 0;
 }
 
-/* regex:, json: and csv: are three keys for one pattern. */
+/* regex:, json:, csv: and perf: are four keys for one pattern. */
 static void read_pattern(
 	const struct opt_ctx *ctx, const struct opt *row, const struct ynode *node, void *base)
 {
@@ -201,6 +204,8 @@ const struct opt metric_opts[] = {
 		.check = name_check_line, .help = "path of the value in JSON output"},
 	{"csv", OPT_CUSTOM, .read = read_pattern, .json = pattern_json,
 		.check = name_check_line, .help = "column of the value in CSV output"},
+	{"perf", OPT_CUSTOM, .read = read_pattern, .json = pattern_json,
+		.check = name_check_line, .help = "event whose count perf stat -x';' prints"},
 	{"within", OPT_TEXT, METRIC(within), .check = check_regex,
 		.help = "a regular expression; only what it matches is looked at"},
 	{"which", OPT_CHOICE, METRIC(which), .def = "only", .choices = which_names,

@@ -308,6 +308,57 @@ static void csv_columns_are_found_by_name(void **state KB_UNUSED)
 	assert_int_equal(read_bytes(&b, "a,b\n1\0,2\n", 9), ERR_INVALID);
 }
 
+static void perf_counts_are_found_by_event(void **state KB_UNUSED)
+{
+	static const char text[] =
+		"# started on Mon Nov 30 23:51:24 2026\n\n"
+		"Time: 0.121\n"
+		"0.56;msec;task-clock;564770;100.00;0.036;CPUs utilized\n"
+		"12;;context-switches;564770;100.00;0.000;/sec\n"
+		"0;;cpu-migrations;564770;100.00\r\n"
+		"0.50;msec;cpu-clock [software];1.90%;497583;100.00;0.165;CPUs utilized\n"
+		"3827;;sched:sched_switch:u;103534282;100.00;;\n"
+		"<not supported>;;cycles;0;100.00;;\n"
+		"<not counted>;;branches;0;0.00;;\n"
+		"81234;;instructions;141000;24.98;;\n"
+		"0,82;msec;page-clock;816543;100,00;0;CPUs utilized\n"
+		"5;;cs;1;2\n"
+		"7;;faults;9\n"
+		"9;;last;564770;100.00";
+	struct bench b = {.metric = {.reader = READER_PERF, .pattern = "task-clock", .unit = "ms"}};
+	static const struct {
+		const char *event, *reason;
+	} refused[] = {{"cycles", "perf says <not supported>"},
+		{"branches", "perf says <not counted>"},
+		{"instructions", "it was counted for 24.98 % of the time only"},
+		{"page-clock", "'100,00' is no percentage"}, {"cs", "counted for 2 %"},
+		{"faults", "perf's line is cut"}, {"last", "perf's line is cut"},
+		{"sched:sched_switch", "not in the output"}, {"task", "not in the output"},
+		{"564770", "not in the output"}};
+
+	must_read(&b, text, VALUES(0.56));
+	b.metric.pattern = "cpu-clock";
+	must_read(&b, text, VALUES(0.5));
+	b.metric.unit = "events";
+	b.metric.pattern = "sched:sched_switch:u";
+	must_read(&b, text, VALUES(3827));
+	b.metric.pattern = "context-switches";
+	must_read(&b, text, VALUES(12));
+	b.metric.pattern = "cpu-migrations";
+	must_refuse(&b, text, "0 is no measurement");
+	b.metric.zero_ok = true;
+	must_read(&b, text, VALUES(0));
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		b.metric.pattern = refused[i].event;
+		must_refuse(&b, text, refused[i].reason);
+	}
+	b.metric.optional = true;
+	b.metric.pattern = "cycles";
+	must_read(&b, text, NULL, 0);
+	b.metric.pattern = "instructions";
+	must_refuse(&b, text, "24.98 %");
+}
+
 /* Each reader over bytes that no program should print: an answer or a reason, in bounded time. */
 static void hostile_output_is_survived(void **state KB_UNUSED)
 {
@@ -363,6 +414,7 @@ int main(void)
 		cmocka_unit_test(observations_behind_a_value_are_counted),
 		cmocka_unit_test(json_paths_lead_to_numbers),
 		cmocka_unit_test(csv_columns_are_found_by_name),
+		cmocka_unit_test(perf_counts_are_found_by_event),
 		cmocka_unit_test(hostile_output_is_survived),
 		cmocka_unit_test(decorated_lines_are_not_guessed),
 	};
