@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "cmd/answer.h"
 #include "judge/judge.h"
+#include "judge/suites.h"
 #include "version.h"
 
 struct layout answer_layout(void)
@@ -57,11 +58,18 @@ enum status answer_write(struct cmd *cmd, const struct report *report, bool allo
 int answer_report(struct cmd *cmd, int64_t experiment_id, bool allow_open, struct err *err)
 {
 	struct report report;
+	struct suite_mean *suites;
 	int ret = answer_judge(cmd, experiment_id, err);
 
 	if (!ret)
 		ret = report_load(cmd->store, experiment_id, cmd->arena, &report, err);
-	return ret ? ret : (int)answer_write(cmd, &report, allow_open);
+	if (!ret)
+		ret = judge_suites(
+			cmd->store, &report.view, cmd->arena, &suites, &report.suite_count, err);
+	if (ret)
+		return ret;
+	report.suites = suites;
+	return (int)answer_write(cmd, &report, allow_open);
 }
 
 void answer_json(json_t *value)

@@ -9,6 +9,7 @@
 #include "model/store_rows.h"
 #include "model/store_tally.h"
 #include "model/store_view.h"
+#include "model/suite_mean.h"
 #include "report/layout.h"
 
 /*
@@ -64,6 +65,9 @@ struct report {
 	size_t tally_count;
 	struct report_block *blocks;
 	size_t block_count, block_capacity;
+	/* Geometric means, from the judge; report_load leaves them empty: the caller sets them. */
+	const struct suite_mean *suites;
+	size_t suite_count;
 	struct report_mean *means; /* of experiments without a comparison */
 	size_t mean_count, mean_capacity;
 	struct report_note *notes;

@@ -5,6 +5,7 @@
 #include "base/base.h"
 
 #include "report/report.h"
+#include "sys/json.h"
 
 /* How numbers and words are written in text forms. */
 
@@ -26,6 +27,10 @@ bool form_needs_footnote(const struct store_verdict *verdict);
 
 /* What moved and by how much: at most three lines. */
 void report_headline(const struct report *report, const struct layout *layout, struct str *out);
+/* The geometric means over suites, under a title of their own; nothing when there are none. */
+void report_suites(const struct report *report, const struct layout *layout, struct str *out);
+/* The same as a JSON array. */
+json_t *report_suites_json(const struct report *report);
 /* What it takes to do it again. */
 void report_reproduce(const struct report *report, const struct layout *layout, struct str *out);
 /* "AMD Ryzen 9960X, 24c/48t, 4 LLC, 64 GiB" from a machine's facts; "" when nothing is known. */

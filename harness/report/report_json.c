@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include "report/report_form.h"
 #include "report/report_notes.h"
 #include "sys/json_put.h"
 
@@ -269,6 +270,7 @@ void report_write_json(const struct report *report, struct str *out)
 			json_push(results, json_of_column(report, &report->blocks[b],
 						   &report->blocks[b].columns[c]));
 	json_put(root, "results", results);
+	json_put(root, "suite_means", report_suites_json(report));
 	for (size_t t = 0; t < report->tally_count; t++)
 		json_push(runs, json_of_tally(report, &report->tallies[t]));
 	json_put(root, "unfit_runs", runs);

@@ -387,6 +387,7 @@ void report_write_text(const struct report *report, const struct layout *layout,
 		write_block(report, layout, &report->blocks[b], &feet, out);
 	}
 	write_feet(layout, &feet, out);
+	report_suites(report, layout, out);
 	write_legend(report, layout, out);
 	write_notes(report, layout, out);
 	report_reproduce(report, layout, out);

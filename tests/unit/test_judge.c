@@ -13,6 +13,7 @@
 #include "judge/judge.h"
 #include "judge/noise.h"
 #include "judge/others.h"
+#include "judge/suites.h"
 #include "model/store_result.h"
 #include "near.h"
 
@@ -343,6 +344,47 @@ static void noise_and_what_it_hides(void **state)
 	assert_int_equal(count, 0);
 }
 
+/* The mean of the ratios, with boots as the unit: what two conditions of a boot have in common does
+ * not count twice. */
+static void geometric_mean_of_a_suite(void **state)
+{
+	static const double up[] = {100, 110, 110.4, 100.3}, down[] = {100, 91, 91.3, 100.3};
+	static const double wide[] = {100, 104, 108, 104}, other[] = {100, 150, 150, 100};
+	const double up_ln = log(110 * 110.4 / 100 / 100.3) / 2;
+	const double down_ln = log(91 * 91.3 / 100 / 100.3) / 2;
+	struct lab *lab = *state;
+	struct suite_mean *means;
+	struct store_view view;
+	size_t count;
+
+	add_bracket(lab, "a", "rate", "ABBA", up);
+	add_bracket(lab, "b", "rate", "ABBA", down);
+	add_bracket(lab, "a", "twin", "ABBA", wide);
+	add_bracket(lab, "b", "twin", "ABBA", wide);
+	add_bracket(lab, "a", "alone", "ABBA", other);
+	import_and_judge(lab, two);
+	OK(store_load(lab->store, lab->experiment, &lab->arena, &view, &err));
+	OK(judge_suites(lab->store, &view, &lab->arena, &means, &count, &err));
+	assert_int_equal(count, 2);
+	assert_string_equal(means[0].metric, "rate");
+	assert_int_equal(means[0].conditions, 2);
+	assert_int_equal(means[0].boots, 2);
+	assert_string_equal(means[0].variant->name, "patched");
+	assert_near(means[0].effect, (up_ln + down_ln) / 2, 1e-9);
+	assert_true(means[0].effect_low < means[0].effect);
+	/* Twins say what one of them says, with the same interval. */
+	for (size_t i = 0; i < lab->verdict_count; i++) {
+		const struct store_verdict *row = &lab->verdicts[i];
+
+		if (fabs(row->effect - means[1].effect) > 1e-9)
+			continue;
+		assert_near(means[1].effect_low, row->effect_low, 1e-9);
+		assert_near(means[1].effect_high, row->effect_high, 1e-9);
+		return;
+	}
+	fail_msg("no verdict has the twins' effect %g", means[1].effect);
+}
+
 static void an_experiment_that_is_not_there(void **state)
 {
 	struct lab *lab = *state;
@@ -364,6 +406,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(dropped_runs, setup, teardown),
 		cmocka_unit_test_setup_teardown(as_others_would, setup, teardown),
 		cmocka_unit_test_setup_teardown(noise_and_what_it_hides, setup, teardown),
+		cmocka_unit_test_setup_teardown(geometric_mean_of_a_suite, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_experiment_that_is_not_there, setup, teardown),
 	};
 
