@@ -50,6 +50,8 @@ enum status answer_write(struct cmd *cmd, const struct report *report, bool allo
 		report_write_json(report, &out);
 	else
 		report_write_text(report, &layout, &out);
+	if (!cmd->global->json && cmd->global->verbose)
+		report_write_numbers(report, &layout, &out);
 	ui_write_text(&out);
 	str_release(&out);
 	return status_of_report(report, allow_open);

@@ -99,6 +99,10 @@ bool report_infra_failed(const struct report *report);
 
 /* The report for a terminal or a mail. */
 void report_write_text(const struct report *report, const struct layout *layout, struct str *out);
+/* What stands behind each verdict: method, boots and runs (variant and baseline), standard
+ * deviations between and within boots, p and q. */
+void report_write_numbers(
+	const struct report *report, const struct layout *layout, struct str *out);
 
 /* All of it as one JSON object; "schema" is raised when a member changes its meaning or goes. */
 enum { REPORT_JSON_SCHEMA = 1 };

@@ -31,6 +31,19 @@ void report_headline(const struct report *report, const struct layout *layout, s
 void report_suites(const struct report *report, const struct layout *layout, struct str *out);
 /* The same as a JSON array. */
 json_t *report_suites_json(const struct report *report);
+/* What the boots cost that would decide the headline's inconclusive verdicts on one machine. */
+struct report_cost {
+	int64_t further_boots; /* of each of the kernels; 0: no number of boots is known to help */
+	int64_t kernels;       /* those of the verdicts concerned, and their baselines */
+	int64_t boot_ns;       /* of one boot with all its runs; 0: not known */
+};
+void report_cost_of(
+	const struct report *report, const struct store_machine *machine, struct report_cost *out);
+/* The same in a sentence for each machine; nothing where nothing would be decided. */
+void report_costs(const struct report *report, const struct layout *layout, struct str *out);
+/* How long a boot with its runs took: the median time from the start of one to that of the next; 0
+ * when no two in a row were proved. */
+int64_t report_boot_ns(const struct store_machine *machine);
 /* What it takes to do it again. */
 void report_reproduce(const struct report *report, const struct layout *layout, struct str *out);
 /* "AMD Ryzen 9960X, 24c/48t, 4 LLC, 64 GiB" from a machine's facts; "" when nothing is known. */

@@ -109,8 +109,9 @@ static json_t *json_of_boot(const struct store_boot *boot)
 	return out;
 }
 
-static json_t *json_of_machine(const struct store_machine *machine)
+static json_t *json_of_machine(const struct report *report, const struct store_machine *machine)
 {
+	struct report_cost cost;
 	json_t *out = json_object(), *boots = json_array();
 
 	json_put_text(out, "name", machine->name);
@@ -119,6 +120,10 @@ static json_t *json_of_machine(const struct store_machine *machine)
 	for (size_t b = 0; b < machine->boot_count; b++)
 		json_push(boots, json_of_boot(&machine->boots[b]));
 	json_put(out, "boots", boots);
+	report_cost_of(report, machine, &cost);
+	json_put_int(out, "boot_ns", cost.boot_ns);
+	json_put_int(out, "further_boots", cost.further_boots);
+	json_put_int(out, "further_ns", cost.further_boots * cost.kernels * cost.boot_ns);
 	return out;
 }
 
@@ -263,7 +268,7 @@ void report_write_json(const struct report *report, struct str *out)
 		json_push(variants, json_of_variant(&view->variants[v]));
 	json_put(root, "variants", variants);
 	for (size_t m = 0; m < view->machine_count; m++)
-		json_push(machines, json_of_machine(&view->machines[m]));
+		json_push(machines, json_of_machine(report, &view->machines[m]));
 	json_put(root, "machines", machines);
 	for (size_t b = 0; b < report->block_count; b++)
 		for (size_t c = 0; c < report->blocks[b].count; c++)

@@ -388,6 +388,7 @@ void report_write_text(const struct report *report, const struct layout *layout,
 	}
 	write_feet(layout, &feet, out);
 	report_suites(report, layout, out);
+	report_costs(report, layout, out);
 	write_legend(report, layout, out);
 	write_notes(report, layout, out);
 	report_reproduce(report, layout, out);

@@ -369,7 +369,8 @@ static void tell_everything(struct lab *lab)
 			struct store_attempt *attempt =
 				&lab->report.view.machines[0].boots[b].attempts[a];
 
-			attempt->started_ns = attempt->ended_ns = 1796000000000000000;
+			attempt->started_ns = attempt->ended_ns =
+				1796000000000000000 + (int64_t)b * 600000000000;
 		}
 }
 
@@ -458,6 +459,7 @@ static void a_report_tells_all_of_it(void **state)
 		struct str text = STR_INIT;
 
 		report_write_text(&lab->report, &cases[i].layout, &text);
+		report_write_numbers(&lab->report, &cases[i].layout, &text);
 		check_lines(&text, &cases[i].layout);
 		check_golden(cases[i].golden, &text);
 		str_release(&text);
