@@ -24,7 +24,8 @@ struct metric_spec {
 	const char *unit;
 	enum metric_better better;
 	enum metric_reader reader;
-	const char *pattern; /* regex: the value is group "value" or group 1; json, csv: a path; perf: an event */
+	const char *pattern; /* regex: the value is group "value" or group 1; json, csv: a path;
+				perf: an event */
 	const char *within;  /* regex: only its match is looked at, which must be there once; NULL:
 				all of the output */
 	int64_t min_count;   /* observations that must be behind a value, regex group "count" */
@@ -72,6 +73,7 @@ struct suite {
 	const char *about, *homepage;
 	const char *program; /* name; found on the machine, or from the machine's programs: */
 	const char *const *version; /* argv that prints its version; empty: not known how */
+	bool optional;		    /* it is left out where the program is missing */
 	bool native;		    /* one of our own workloads */
 	bool control; /* a canary: its movement is drift, never part of the headline */
 	int64_t tasks_per_worker;

@@ -246,6 +246,8 @@ const struct opt suite_opts[] = {
 		.help = "the program; every argv begins with it"},
 	{"version", OPT_LIST, SUITE(version), .min = 1, .max = 20,
 		.help = "argument list; the first line that it prints is stored as the program's"},
+	{"optional", OPT_BOOL, SUITE(optional),
+		.help = "it is left out on machines without the program"},
 	{"native", OPT_BOOL, SUITE(native),
 		.help = "one of kbracket's own workloads"},
 	{"control", OPT_BOOL, SUITE(control),

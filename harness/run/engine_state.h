@@ -37,7 +37,8 @@ struct rig {
 	const struct store_machine *rows;
 	struct machine_env env;
 	struct machine_program *programs; /* by suite */
-	const char **program_paths;	  /* on the machine, by suite */
+	const char **program_paths;	  /* on the machine, by suite; NULL: an optional one that is
+					     not there */
 	int64_t *program_ids;		  /* in the store, by suite */
 	struct remote remote;
 	struct file_lock lock;

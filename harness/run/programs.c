@@ -231,6 +231,12 @@ static int find(struct rig *rig, size_t index, struct err *err)
 		if (sha256[0])
 			break;
 	}
+	if (!sha256[0] && suite->optional) {
+		json_decref(digests);
+		engine_note(rig->engine, 0, "no-program", "suite '%s' is left out on machine '%s'",
+			suite->name, rig->plan->machine->name);
+		return 0;
+	}
 	if (!sha256[0]) {
 		json_decref(digests);
 		return err_set(err, ERR_USAGE,

@@ -148,6 +148,25 @@ static int plan_again(struct rig *rig, const struct live *live, struct store_run
 	return store_run_interrupted(rig->engine->store, run->id, why, &id, err);
 }
 
+/* An optional suite without its program. */
+static int leave_out(struct rig *rig, const struct live *live, const struct store_run *run,
+	struct str *failure, struct err *err)
+{
+	const struct suite *suite = rig->plan->conditions[run->condition_position].suite;
+
+	str_addf(failure, "there is no program '%s' on machine '%s', and the suite is optional%s%s",
+		suite->program, rig->plan->machine->name,
+		suite->homepage[0] ? "; where to get it: " : "", suite->homepage);
+	return store_failed(rig, live, run, "no-program", str_text(failure), err);
+}
+
+static bool has_program(const struct rig *rig, const struct store_run *run)
+{
+	const struct suite *suite = rig->plan->conditions[run->condition_position].suite;
+
+	return rig->program_paths[suite - rig->engine->experiment->suites] != NULL;
+}
+
 static int run_one(struct rig *rig, const struct store_boot *boot, struct live *live,
 	struct store_run *run, struct str *failure, bool *again, struct err *err)
 {
@@ -157,6 +176,8 @@ static int run_one(struct rig *rig, const struct store_boot *boot, struct live *
 
 	if (ret)
 		return ret;
+	if (!has_program(rig, run))
+		return leave_out(rig, live, run, failure, err);
 	ret = call_agent(rig, live, run, &outcome, &end, failure, err);
 	if (ret == ERR_INTERRUPTED)
 		return interrupt(rig, run, err);

@@ -359,6 +359,42 @@ static void observations_are_stored(void **state)
 	expect_text(&bench->out, "4 runs read again: 0 with other values");
 }
 
+/* One suite without its program costs nothing but itself, where the lab says so. */
+static void a_missing_program_is_told(void **state)
+{
+	static const char suite[] =
+		"suite: absent\nprogram: kb-no-such-program\nhomepage: https://absent.example\n%s"
+		"conditions:\n  all: { argv: [kb-no-such-program], expect: 10ms }\n"
+		"metrics:\n  n: { unit: things, better: higher, regex: '([0-9]+)' }\n";
+	static const char present[] =
+		"suite: present\nprogram: echo\n"
+		"conditions:\n  all: { argv: [echo, '42'], expect: 10ms }\n"
+		"metrics:\n  n: { unit: things, better: higher, regex: '([0-9]+)' }\n";
+	static const char experiment[] =
+		"experiment: absent\nmachines: [here]\nkernels: ../kernels/two.yaml\n"
+		"baseline: base\nvariants: [same]\nsuites: [absent, present]\n"
+		"saturation: [100%%]\n"
+		"design: { boots: 2, runs: 1, warmup: 0, seed: 1 }\n";
+	struct bench *bench = *state;
+	char *needed = xasprintf(suite, ""), *optional = xasprintf(suite, "optional: true\n");
+
+	make_lab(bench);
+	write_lab_file(bench, "suites/present.yaml", present);
+	write_lab_file(bench, "suites/absent.yaml", needed);
+	write_lab_file(bench, "configs/absent.yaml", experiment);
+	expect_code(bench, 2, "run %s/configs/absent.yaml", bench->folder);
+	expect_text(&bench->chatter, "there is no program 'kb-no-such-program' on machine 'here'");
+	expect_text(&bench->chatter, "https://absent.example");
+	write_lab_file(bench, "suites/absent.yaml", optional);
+	(void)call(bench, "run %s/configs/absent.yaml", bench->folder);
+	expect_code(bench, 0, "export");
+	assert_int_equal(count_of(&bench->out, ",42,"), 4);
+	expect_code(bench, 0, "report --allow-inconclusive");
+	expect_text(&bench->out, "no-program");
+	free(needed);
+	free(optional);
+}
+
 /* What is read of output that is at hand is what the golden cases say. */
 static void a_suite_is_tried_on_output(void **state)
 {
@@ -409,6 +445,7 @@ int main(void)
 		TEST(wrong_files_start_nothing),
 		TEST(a_suite_brings_its_files),
 		TEST(a_suite_brings_its_server),
+		TEST(a_missing_program_is_told),
 		TEST(observations_are_stored),
 		TEST(a_suite_is_tried_on_output),
 		TEST(a_suite_is_tried_here),
