@@ -5,14 +5,21 @@
  */
 #include "cli.h"
 
+/* A messenger on each of four. */
+static bool needs_more_cpus(const char *file)
+{
+	return !strcmp(file, "schbench-published.yaml") && sysconf(_SC_NPROCESSORS_ONLN) < 4;
+}
+
 static void run_suite(struct bench *bench, const char *file, size_t *ran)
 {
 	/* made for small guests: elsewhere so little work takes no time at all */
 	const char *saturation = strcmp(file, "hackbench.yaml") ? "100%" : "1000%";
 	int code = call(bench, "suite try suites/%s --saturation %s", file, saturation);
 
-	if (code == 2) {
-		printf("# not here: %s: %s", file, str_text(&bench->chatter));
+	if (code == 2 || needs_more_cpus(file)) {
+		printf("# not here: %s: %s", file,
+			code == 2 ? str_text(&bench->chatter) : "too few CPUs\n");
 		return;
 	}
 	printf("# %s\n", file);
