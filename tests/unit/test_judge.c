@@ -257,6 +257,25 @@ static void degenerate_values(void **state)
 	assert_int_equal(lab->verdicts[5].word, VERDICT_INCONCLUSIVE);
 }
 
+/* A boot far from its fellows is kept and widens the interval; a bracket that lacks a boot says
+ * that drift is in its effect. */
+static void an_outlier_and_a_missing_boot(void **state)
+{
+	static const double outlier[] = {100, 100.1, 160, 100.3}, cut[] = {100, 110, 110.4};
+	struct lab *lab = *state;
+
+	add_bracket(lab, "a", "rate", "ABBA", outlier);
+	add_bracket(lab, "b", "rate", "ABB", cut);
+	import_and_judge(lab, two);
+	assert_int_equal(lab->verdict_count, 2);
+	assert_int_equal(lab->verdicts[0].word, VERDICT_INCONCLUSIVE);
+	assert_int_equal(lab->verdicts[0].boots, 2);
+	assert_true(lab->verdicts[0].effect_low < 0);
+	assert_int_equal(lab->verdicts[1].word, VERDICT_INCONCLUSIVE);
+	assert_int_equal(lab->verdicts[1].against_boots, 1);
+	assert_non_null(strstr(lab->verdicts[1].reason, "does not cancel drift"));
+}
+
 /* A run that is left out by policy, and what the verdict would be with it. */
 static void dropped_runs(void **state)
 {
@@ -403,6 +422,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_variant_without_boots, setup, teardown),
 		cmocka_unit_test_setup_teardown(variants_compared_with_each_other, setup, teardown),
 		cmocka_unit_test_setup_teardown(degenerate_values, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_outlier_and_a_missing_boot, setup, teardown),
 		cmocka_unit_test_setup_teardown(dropped_runs, setup, teardown),
 		cmocka_unit_test_setup_teardown(as_others_would, setup, teardown),
 		cmocka_unit_test_setup_teardown(noise_and_what_it_hides, setup, teardown),
