@@ -105,7 +105,9 @@ static int add_suite_programs(
 	for (size_t i = 0; i < env->program_count && ret == 0; i++) {
 		char *from, *to = guest_program_path(&env->programs[i], &from);
 
-		if (to)
+		if (to && env->programs[i].is_data)
+			guest_files_add(files, to, from);
+		else if (to)
 			ret = guest_program_add(files, to, from, err);
 		else
 			log_line(LOG_WARN,

@@ -16,11 +16,13 @@
  */
 struct machine;
 
-/* A program that suites need: a file here that must be on the machine under its name. */
+/* A program or an input file that suites need: a file here that must be on the machine under its
+ * name. */
 struct machine_program {
 	const char *name;
 	const char *path;   /* on this host; NULL: it must be found on the machine */
 	const char *sha256; /* of the file here; "" when path is NULL */
+	bool is_data;	    /* a suite's input: nothing that can be run */
 };
 
 struct machine_env {

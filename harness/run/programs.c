@@ -53,7 +53,7 @@ static bool is_listed(const struct rig *rig, const char *name)
 }
 
 /* A file that is not there is told by the machine, which has to copy it. */
-static void list(struct rig *rig, const char *name, const char *path)
+static void list(struct rig *rig, const char *name, const char *path, bool is_data)
 {
 	struct machine_program *program = &rig->programs[rig->env.program_count];
 	char sha256[SHA256_HEX_LEN + 1] = "";
@@ -62,6 +62,7 @@ static void list(struct rig *rig, const char *name, const char *path)
 		return;
 	program->name = name;
 	program->path = path;
+	program->is_data = is_data;
 	if (path && sha256_of_file(path, sha256, NULL))
 		sha256[0] = '\0';
 	program->sha256 = arena_strdup(&rig->engine->arena, sha256);
@@ -79,7 +80,7 @@ static void list_command(struct rig *rig, const char *const *argv)
 	if (!path && rig->plan->machine->kind == MACHINE_QEMU)
 		path = installed_path(rig, argv[0]);
 	if (path)
-		list(rig, argv[0], path);
+		list(rig, argv[0], path, false);
 }
 
 static void list_around(struct rig *rig, const struct suite *suite)
@@ -106,10 +107,10 @@ void programs_list(struct rig *rig)
 	for (size_t i = 0; i < experiment->suite_count; i++) {
 		const struct suite *suite = &experiment->suites[i];
 
-		list(rig, suite->program, path_here(rig, suite));
+		list(rig, suite->program, path_here(rig, suite), false);
 		for (size_t k = 0; k < suite->files.count; k++)
 			list(rig, suite_file_name(arena, suite, suite->files.items[k].key),
-				suite->files.items[k].value);
+				suite->files.items[k].value, true);
 		list_around(rig, suite);
 	}
 	rig->env.programs = rig->programs;

@@ -21,8 +21,8 @@ static struct arena arena;
 static struct build kernel;
 static struct machine *machine;
 static struct strv logged;
-static struct machine_program programs[] = {
-	{"hang", NULL, ""}, {"tool", NULL, ""}, {"spin", NULL, ""}};
+static struct machine_program programs[] = {{"hang", NULL, "", false}, {"tool", NULL, "", false},
+	{"spin", NULL, "", false}, {"words", NULL, "", true}};
 static struct machine_env env = {NULL, NULL, programs, ARRAY_SIZE(programs)};
 static const char *const nothing[] = {NULL};
 static struct machine_spec spec = {.name = "guest",
@@ -128,12 +128,14 @@ static void a_kexec_brings_another_boot_of_the_kernel(void **state KB_UNUSED)
 
 static void programs_and_the_agent_are_there(void **state KB_UNUSED)
 {
-	char *run = xasprintf("%s; %s --version; ls -ld %s", machine_program_path(machine, "tool"),
-		machine_agent(machine), machine_workdir(machine));
+	char *run = xasprintf("%s; %s --version; ls -ld %s; cat %s",
+		machine_program_path(machine, "tool"), machine_agent(machine),
+		machine_workdir(machine), machine_program_path(machine, "words"));
 	const char *seen = there(run);
 
 	assert_int_equal(strncmp(seen, "a tool\nkbracket-agent ", 21), 0);
 	assert_non_null(strstr(seen, "\ndrwx------"));
+	assert_non_null(strstr(seen, "\nnothing to run"));
 	free(run);
 }
 
@@ -297,6 +299,7 @@ static int set_up(void **state)
 	env.agent = xasprintf("%s/kbracket-agent", build ? build : "build");
 	programs[0].path = xstrdup(
 		put_script("hang", "#!/bin/sh\nwhile :; do /bin/busybox sleep 1000; done\n"));
+	programs[3].path = xstrdup(put_script("words", "nothing to run\n"));
 	programs[1].path = xstrdup(put_script("tool.sh", "#!/bin/sh\necho a tool\n"));
 	programs[2].path = xstrdup(
 		put_script("spin", "#!/bin/sh\nwhile :; do :; done &\nwhile :; do :; done\n"));
@@ -310,6 +313,7 @@ static int tear_down(void **state)
 	free((char *)env.agent);
 	free((char *)programs[0].path);
 	free((char *)programs[1].path);
+	free((char *)programs[3].path);
 	free((char *)programs[2].path);
 	strv_release(&logged);
 	arena_release(&arena);

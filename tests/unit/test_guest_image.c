@@ -287,7 +287,7 @@ static void damaged_modules_are_told(void **state KB_UNUSED)
 
 static void the_image_is_made_once_and_again_when_a_program_changes(void **state KB_UNUSED)
 {
-	struct machine_program programs[] = {{"tool", put_text("tool", "#!/bin/sh\n"), ""}};
+	struct machine_program programs[] = {{"tool", put_text("tool", "#!/bin/sh\n"), "", false}};
 	const struct machine_env env = {in_scratch("cache"), "/bin/true", programs, 1};
 	struct guest_image one, two, three;
 	struct err err = ERR_INIT;

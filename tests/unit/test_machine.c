@@ -33,8 +33,9 @@ static char *agent(void)
 static void this_host_gets_the_agent_and_programs(void **state KB_UNUSED)
 {
 	struct machine_program programs[] = {
-		{"tool", put_script("tool", "#!/bin/sh\necho a tool\n"), "0123456789abcdef01"},
-		{"other", NULL, ""}};
+		{"tool", put_script("tool", "#!/bin/sh\necho a tool\n"), "0123456789abcdef01",
+			false},
+		{"other", NULL, "", false}};
 	struct machine_env env = {in_scratch("cache"), agent(), programs, 2};
 	struct machine_spec spec = local_spec();
 	struct boot_image none = {"", "", "", ""};
