@@ -29,7 +29,7 @@ enum { KVM_PROBE_S = 10, QEMU_START_S = 60 };
 
 /* A kexec under emulation takes about twice the CPU time of a start from outside, which takes some
  * seconds. */
-enum { STUCK_FACTOR = 12, STUCK_FIRST_S = 240 };
+enum { STUCK_FACTOR = 12, STUCK_FIRST_S = 120 };
 
 /* What the init of guest_image.h prints. */
 #define MARK_INIT "kbracket-guest: init"

@@ -6,7 +6,12 @@
 
 #include "model/suite.h"
 
-/* Only for suite.c and its tables. */
+/* Between suite.c, suite_conditions.c and the tables of suite_opts.c. */
+
+static inline struct place suite_file_place(const struct ynode *node)
+{
+	return (struct place){node->file, node->line, node->column};
+}
 
 /* A condition as it stands in the file, before lists of parameters are multiplied out. */
 struct condition_draft {
