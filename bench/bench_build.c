@@ -3,12 +3,12 @@
  * bench_build: what it costs to have the kernels of an experiment.
  *
  * The founding experiment's variants (kernels/newidle-guest.yaml, `make newidle-tree` first) are
- * built by kbracket's own builder in a cache that is empty at the start: baseline is the clean
- * build, and what everything else is compared with. Then the other variants one after the other, as
- * an experiment builds them: each is an incremental build in the same tree, checkout, configuration
- * and copying of the results included. Then what should not be built at all: the same variant
- * again, and revert, whose source equals baseline's. Both wall clock and CPU time are printed,
- * because a build has to share the CPUs with whatever else runs here.
+ * built by kbracket's own builder in a cache that is empty at the start and stays for bench_guest:
+ * baseline is the clean build, and what everything else is compared with. Then the other variants
+ * one after the other, as an experiment builds them: each is an incremental build in the same tree,
+ * checkout, configuration and copying of the results included. Then what should not be built at
+ * all: the same variant again, and revert, whose source equals baseline's. Both wall clock and CPU
+ * time are printed, because a build has to share the CPUs with whatever else runs here.
  *
  *   bench_build [FOLDER [KERNELS]]      default build/bench/work kernels/newidle-guest.yaml
  */
@@ -140,7 +140,6 @@ int main(int argc, char **argv)
 	print("proportional again", &next, &clean, true);
 	next = build(&shop, "revert");
 	print("revert (the source of baseline)", &next, &clean, true);
-	MUST(file_remove_tree(folder, &err));
 	arena_release(&shop.arena);
 	free(folder);
 	return 0;
