@@ -169,7 +169,7 @@ static void unmoved_lines(const struct report *report, const struct layout *layo
 	line(layout, out, COLOUR_TITLE, &text);
 	if (!extreme.verdict)
 		return;
-	str_add(&text, all == 1 ? "Estimate: " : "Largest effect seen, which may be none: ");
+	str_add(&text, all == 1 ? "Estimate: " : "Largest estimate: ");
 	add_extreme(&text, layout, &extreme);
 	line(layout, out, COLOUR_NONE, &text);
 }
