@@ -115,12 +115,7 @@ static json_t *row_json(const struct others_row *row)
 	json_put_text(out, "metric", row->metric->name);
 	json_put_text(out, "variant", row->variant->name);
 	json_put_text(out, "against", row->against->name);
-	json_put_text(out, "verdict", verdict_word_name(ours->word));
-	json_put_text(out, "reason", ours->reason);
-	json_put_num(out, "effect_pct", report_pct(ours->effect));
-	json_put_num(out, "effect_low_pct", report_pct(ours->effect_low));
-	json_put_num(out, "effect_high_pct", report_pct(ours->effect_high));
-	json_put_num(out, "q", ours->q);
+	form_verdict_json(out, ours);
 	json_put_text(out, "method", ours->method);
 	json_put_int(out, "method_version", ours->method_version);
 	json_put_bool(theirs, "told", row->theirs.told);

@@ -122,12 +122,7 @@ static json_t *side_json(const struct store_verdict *verdict)
 {
 	json_t *out = json_object();
 
-	json_put_text(out, "verdict", verdict_word_name(verdict->word));
-	json_put_text(out, "reason", verdict->reason);
-	json_put_num(out, "effect_pct", report_pct(verdict->effect));
-	json_put_num(out, "effect_low_pct", report_pct(verdict->effect_low));
-	json_put_num(out, "effect_high_pct", report_pct(verdict->effect_high));
-	json_put_num(out, "q", verdict->q);
+	form_verdict_json(out, verdict);
 	json_put_int(out, "boots", verdict->boots);
 	json_put_num(out, "against_mean", verdict->against_mean);
 	return out;

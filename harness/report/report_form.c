@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "report/report_form.h"
+#include "sys/json_put.h"
 
 /* A longer reason goes to a footnote. */
 enum { REASON_BESIDE_MAX = 24 };
@@ -123,4 +124,14 @@ void form_verdict(struct str *out, const struct store_verdict *verdict, int mark
 		str_addf(out, ": %s", verdict->reason);
 	if (mark > 0)
 		str_addf(out, " [%d]", mark);
+}
+
+void form_verdict_json(json_t *out, const struct store_verdict *verdict)
+{
+	json_put_text(out, "verdict", verdict_word_name(verdict->word));
+	json_put_text(out, "reason", verdict->reason);
+	json_put_num(out, "effect_pct", report_pct(verdict->effect));
+	json_put_num(out, "effect_low_pct", report_pct(verdict->effect_low));
+	json_put_num(out, "effect_high_pct", report_pct(verdict->effect_high));
+	json_put_num(out, "q", verdict->q);
 }

@@ -49,4 +49,8 @@ void report_reproduce(const struct report *report, const struct layout *layout, 
 /* "AMD Ryzen 9960X, 24c/48t, 4 LLC, 64 GiB" from a machine's facts; "" when nothing is known. */
 void form_machine(struct str *out, const struct store_machine *machine);
 
+/* A verdict as members of an object: its word and reason, the effect with its interval in per cent,
+ * and q. */
+void form_verdict_json(json_t *out, const struct store_verdict *verdict);
+
 #endif
