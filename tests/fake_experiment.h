@@ -215,6 +215,8 @@ static inline int lab_run(struct lab *lab, struct err *err)
 	if (ret)
 		return ret;
 	ret = engine_run(store, lab->id, &lab->experiment, lab->plans, &lab->options, err);
+	if (!ret)
+		ret = store_experiment_move(store, lab->id, STATE_DONE, err);
 	store_close(store);
 	return ret;
 }

@@ -34,19 +34,6 @@ static const struct opt rows[] = {
 	OPT_END,
 };
 
-/* The numbers of CPUs that the plan was made for: they are in the stored conditions. */
-static int keep_cpus(struct cmd *cmd, int64_t id, struct study *study, struct err *err)
-{
-	struct store_view view;
-	int ret = store_load(cmd->store, id, cmd->arena, &view, err);
-
-	for (size_t i = 0; !ret && i < view.machine_count; i++)
-		if (i < study->experiment.machine_count && view.machines[i].condition_count &&
-			!study->experiment.machines[i].cpus)
-			study->experiment.machines[i].cpus = view.machines[i].conditions[0].cpus;
-	return ret;
-}
-
 static int run(struct cmd *cmd, const void *arg, struct err *err)
 {
 	const struct options *options = arg;
@@ -63,9 +50,7 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 		ret = study_read_stored(cmd, &head, &study, err);
 	study.engine.jobs = options->jobs;
 	if (!ret)
-		ret = keep_cpus(cmd, id, &study, err);
-	if (!ret)
-		ret = study_plan(cmd, &study, true, err);
+		ret = study_plan_stored(cmd, &study, id, err);
 	return ret ? ret : study_run(cmd, &study, id, options->allow_inconclusive, err);
 }
 

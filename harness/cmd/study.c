@@ -49,6 +49,11 @@ int study_read(struct cmd *cmd, const char *file, struct study *out, struct err 
 	if (experiment_read(cmd->arena, file, &out->experiment, &diag))
 		return study_tell_mistakes(&diag, err);
 	diag_release(&diag);
+	if (out->experiment.design.order == ORDER_ADAPTIVE)
+		return err_set(err, ERR_USAGE,
+			"%s: an adaptive order plans no boots by itself; order is bracketed, "
+			"shuffled, or a list of variants",
+			file);
 	set_engine(cmd, out);
 	return 0;
 }
@@ -113,6 +118,51 @@ int study_plan(struct cmd *cmd, struct study *study, bool may_ask, struct err *e
 	return ret;
 }
 
+/* The numbers of CPUs that the plan was made for: they are in the stored conditions. */
+static void keep_cpus(const struct store_view *view, struct study *study)
+{
+	for (size_t i = 0; i < view->machine_count && i < study->experiment.machine_count; i++)
+		if (view->machines[i].condition_count && !study->experiment.machines[i].cpus)
+			study->experiment.machines[i].cpus = view->machines[i].conditions[0].cpus;
+}
+
+static int extend_again(
+	struct cmd *cmd, struct study *study, int64_t id, size_t machine, struct err *err)
+{
+	struct plan_extension *extensions;
+	size_t count;
+	int ret = store_load_extensions(cmd->store, id, study->experiment.machines[machine].name,
+		cmd->arena, &extensions, &count, err);
+
+	for (size_t i = 0; !ret && i < count; i++)
+		ret = plan_extend(cmd->arena, &study->plans[machine], &extensions[i], err);
+	return ret;
+}
+
+int study_plan_stored(struct cmd *cmd, struct study *study, int64_t id, struct err *err)
+{
+	struct store_view view;
+	int ret = store_load(cmd->store, id, cmd->arena, &view, err);
+
+	if (!ret) {
+		keep_cpus(&view, study);
+		ret = study_plan(cmd, study, true, err);
+	}
+	for (size_t m = 0; !ret && m < study->experiment.machine_count; m++)
+		ret = extend_again(cmd, study, id, m, err);
+	return ret;
+}
+
+int study_append(struct cmd *cmd, struct study *study, int64_t id, size_t machine,
+	const struct plan_extension *extension, struct err *err)
+{
+	int ret = plan_extend(cmd->arena, &study->plans[machine], extension, err);
+
+	return ret ? ret
+		   : store_extend(cmd->store, id, study->experiment.machines[machine].name,
+			     &study->plans[machine], extension, err);
+}
+
 static bool boots_kernels(const struct experiment *experiment)
 {
 	for (size_t i = 0; i < experiment->machine_count; i++)
@@ -175,8 +225,7 @@ int study_create(struct cmd *cmd, const struct study *study, enum store_kind kin
 	return ret;
 }
 
-int study_run(
-	struct cmd *cmd, const struct study *study, int64_t id, bool allow_open, struct err *err)
+int study_walk(struct cmd *cmd, const struct study *study, int64_t id, struct err *err)
 {
 	int ret = engine_run(cmd->store, id, &study->experiment, study->plans, &study->engine, err);
 
@@ -186,5 +235,15 @@ int study_run(
 	if (ret)
 		return err_wrap(err, "experiment %lld stays unfinished (`kbracket resume %lld`)",
 			(long long)id, (long long)id);
-	return answer_report(cmd, id, allow_open, err);
+	return 0;
+}
+
+int study_run(
+	struct cmd *cmd, const struct study *study, int64_t id, bool allow_open, struct err *err)
+{
+	int ret = study_walk(cmd, study, id, err);
+
+	if (!ret)
+		ret = store_experiment_move(cmd->store, id, STATE_DONE, err);
+	return ret ? ret : answer_report(cmd, id, allow_open, err);
 }

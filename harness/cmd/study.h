@@ -43,9 +43,22 @@ KB_MUST_CHECK int study_resolve(struct cmd *cmd, struct study *study, struct err
 KB_MUST_CHECK int study_open_store(
 	struct cmd *cmd, const struct study *study, enum store_mode mode, struct err *err);
 
+/* The plans that are stored with an experiment, made again: by plan_make with the number of CPUs
+ * that they were made for, and what was appended to them. */
+KB_MUST_CHECK int study_plan_stored(
+	struct cmd *cmd, struct study *study, int64_t id, struct err *err);
+
 /* Stores the plan as a new experiment. */
 KB_MUST_CHECK int study_create(struct cmd *cmd, const struct study *study, enum store_kind kind,
 	int64_t *id, struct err *err);
+
+/* Appends boots to the plan of a machine (an index), here and in the store. */
+KB_MUST_CHECK int study_append(struct cmd *cmd, struct study *study, int64_t id, size_t machine,
+	const struct plan_extension *extension, struct err *err);
+
+/* Walks what is left of the plans. The experiment is not ended: there may be more to append. */
+KB_MUST_CHECK int study_walk(
+	struct cmd *cmd, const struct study *study, int64_t id, struct err *err);
 
 /* Walks what is left of it, judges and reports. The status, or a negative code. */
 KB_MUST_CHECK int study_run(

@@ -290,6 +290,12 @@ static void check_design(
 		design->boots = 0;
 		return;
 	}
+	if (design->order == ORDER_ADAPTIVE) {
+		if (boots)
+			opt_node_error(ctx, boots, "boots: an adaptive order begins with none");
+		design->boots = 0;
+		return;
+	}
 	if (!boots)
 		design->boots = BOOTS_DEFAULT;
 	if (design->order == ORDER_BRACKETED && design->boots % 2)

@@ -16,13 +16,19 @@
  * files it names. Machines are configs/machines/NAME.yaml beside it, suites are NAME.yaml in the
  * suites folder of the lab (../suites), unless given as paths. All memory is the arena's.
  */
-enum design_order { ORDER_BRACKETED, ORDER_SHUFFLED, ORDER_EXPLICIT };
+enum design_order {
+	ORDER_BRACKETED,
+	ORDER_SHUFFLED,
+	ORDER_ADAPTIVE, /* no boots at first: they are appended one by one (plan_extend) */
+	ORDER_EXPLICIT
+};
 
 struct design {
 	enum design_order order;
 	const char *const *explicit_order; /* variant names; ORDER_EXPLICIT */
 	int64_t boots;			   /* of each variant; even for bracketed; 0 for an
-					      explicit order, whose list says it */
+					      explicit order, whose list says it, and for an
+					      adaptive one */
 	int64_t runs;			   /* measured runs in a boot and condition */
 	int64_t warmup;			   /* runs before them, per suite and boot */
 	int64_t seed;

@@ -7,8 +7,10 @@
 
 /* What an experiment's file may say: the tables, and writing it back. */
 
-static const char *const order_names[] = {
-	[ORDER_BRACKETED] = "bracketed", [ORDER_SHUFFLED] = "shuffled", NULL};
+static const char *const order_names[] = {[ORDER_BRACKETED] = "bracketed",
+	[ORDER_SHUFFLED] = "shuffled",
+	[ORDER_ADAPTIVE] = "adaptive",
+	NULL};
 
 static int check_policy(const char *text, struct err *err)
 {

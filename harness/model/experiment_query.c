@@ -55,6 +55,7 @@ char *experiment_design_line(const struct experiment *experiment)
 {
 	static const char *const names[] = {[ORDER_BRACKETED] = "bracketed",
 		[ORDER_SHUFFLED] = "shuffled",
+		[ORDER_ADAPTIVE] = "adaptive",
 		[ORDER_EXPLICIT] = "order"};
 	const struct design *design = &experiment->design;
 	struct str line = STR_INIT;
@@ -63,7 +64,7 @@ char *experiment_design_line(const struct experiment *experiment)
 	if (design->order == ORDER_EXPLICIT)
 		for (const char *const *name = design->explicit_order; *name; name++)
 			str_addf(&line, " %s", *name);
-	else
+	else if (design->order != ORDER_ADAPTIVE)
 		str_addf(&line, ", %lld boots", (long long)design->boots);
 	str_addf(&line, ", %lld run%s, %lld warm-up%s, seed %lld", (long long)design->runs,
 		design->runs == 1 ? "" : "s", (long long)design->warmup,

@@ -142,11 +142,16 @@ static void order_explicit(struct draft *d, uint64_t *state KB_UNUSED)
 			(size_t)experiment_variant_index(d->e, d->e->design.explicit_order[i]);
 }
 
+static void order_nothing(struct draft *d KB_UNUSED, uint64_t *state KB_UNUSED)
+{
+}
+
 /* Fills d->order for one block; may draw from the block's stream. */
 static void (*const orders[])(struct draft *d, uint64_t *state) = {
 	[ORDER_BRACKETED] = order_bracket,
 	[ORDER_SHUFFLED] = order_shuffled,
 	[ORDER_EXPLICIT] = order_explicit,
+	[ORDER_ADAPTIVE] = order_nothing,
 };
 
 static void count_boots(struct draft *d)
@@ -161,49 +166,97 @@ static void count_boots(struct draft *d)
 	} else if (design->order == ORDER_EXPLICIT) {
 		d->boots_in_block = argv_count(design->explicit_order);
 		d->block_count = 1;
+	} else if (design->order == ORDER_ADAPTIVE) {
+		d->boots_in_block = d->block_count = 0;
 	}
-	d->plan->boot_count = d->boots_in_block * d->block_count;
 }
 
-static size_t add_suite_runs(const struct draft *d, size_t suite, struct plan_run *runs)
+/* What is the same for all blocks. */
+static void draft_orders(struct draft *d)
 {
-	const struct design *design = &d->e->design;
+	order_half(d);
+	count_boots(d);
+	d->order = arena_alloc(d->arena, (d->boots_in_block + 1) * sizeof(*d->order));
+}
+
+/* The first half of a block's stream: the order of its boots, in d->order. */
+static void draw_order(struct draft *d, int block, uint64_t *state)
+{
+	*state = block_state(d->e->design.seed, (size_t)block - 1);
+	orders[d->e->design.order](d, state);
+}
+
+/* What is run in each boot of a block. */
+struct load {
+	const bool *conditions; /* by index; NULL: all */
+	int64_t runs, warmup;
+};
+
+static bool is_loaded(const struct load *load, size_t condition)
+{
+	return !load->conditions || load->conditions[condition];
+}
+
+static size_t add_suite_runs(
+	const struct draft *d, const struct load *load, size_t suite, struct plan_run *runs)
+{
 	size_t first = d->suite_first[suite], end = d->suite_first[suite + 1], count = 0;
 
-	for (int i = 1; i <= design->warmup; i++)
+	while (first < end && !is_loaded(load, first))
+		first++;
+	for (int i = 1; first < end && i <= load->warmup; i++)
 		runs[count++] = (struct plan_run){first, i, true};
-	for (int round = 1; round <= design->runs; round++)
+	for (int round = 1; round <= load->runs; round++)
 		for (size_t c = first; c < end; c++)
-			runs[count++] = (struct plan_run){c, round, false};
+			if (is_loaded(load, c))
+				runs[count++] = (struct plan_run){c, round, false};
 	return count;
 }
 
-static size_t runs_in_boot(const struct draft *d)
+static size_t runs_in_boot(const struct draft *d, const struct load *load)
 {
-	return d->e->suite_count * (size_t)d->e->design.warmup +
-	       d->plan->condition_count * (size_t)d->e->design.runs;
+	return d->e->suite_count * (size_t)load->warmup +
+	       d->plan->condition_count * (size_t)load->runs;
 }
 
-/* One block; its boots share their runs. */
-static void add_block(struct draft *d, size_t block)
+/* The runs of a block, which its boots share. The suites' order is the second half of the block's
+ * stream. */
+static struct plan_run *make_runs(
+	const struct draft *d, const struct load *load, uint64_t *state, size_t *count)
 {
-	uint64_t state = block_state(d->e->design.seed, block);
-	struct plan_run *runs = arena_alloc(d->arena, runs_in_boot(d) * sizeof(*runs));
+	struct plan_run *runs = arena_alloc(d->arena, (runs_in_boot(d, load) + 1) * sizeof(*runs));
 	size_t *suites = arena_alloc(d->arena, d->e->suite_count * sizeof(*suites));
-	size_t count = 0, at = block * d->boots_in_block;
 
-	orders[d->e->design.order](d, &state);
 	for (size_t i = 0; i < d->e->suite_count; i++)
 		suites[i] = i;
-	shuffle(&state, suites, d->e->suite_count);
+	shuffle(state, suites, d->e->suite_count);
+	*count = 0;
 	for (size_t i = 0; i < d->e->suite_count; i++)
-		count += add_suite_runs(d, suites[i], runs + count);
-	for (size_t i = 0; i < d->boots_in_block; i++, at++)
-		d->plan->boots[at] = (struct plan_boot){.ordinal = (int)at + 1,
-			.block = (int)block + 1,
-			.variant = d->order[i],
-			.runs = runs,
-			.run_count = count};
+		*count += add_suite_runs(d, load, suites[i], runs + *count);
+	return runs;
+}
+
+static void add_block(struct draft *d, int block, const size_t *variants, size_t boots,
+	const struct load *load, uint64_t *state)
+{
+	size_t count;
+	struct plan_run *runs = make_runs(d, load, state, &count);
+
+	for (size_t i = 0; i < boots; i++, d->plan->boot_count++)
+		d->plan->boots[d->plan->boot_count] =
+			(struct plan_boot){.ordinal = (int)d->plan->boot_count + 1,
+				.block = block,
+				.variant = variants[i],
+				.runs = runs,
+				.run_count = count};
+}
+
+static int refuse_size(size_t boots, size_t runs, struct err *err)
+{
+	return err_set(err, ERR_USAGE,
+		"the plan has %zu boots of %zu runs, more than %.0f runs in all; "
+		"ask for fewer boots, runs or conditions",
+		boots, runs, runs_max);
 }
 
 int plan_make(struct arena *arena, const struct experiment *experiment,
@@ -211,22 +264,115 @@ int plan_make(struct arena *arena, const struct experiment *experiment,
 {
 	struct plan plan = {.experiment = experiment, .machine = machine, .cpus = cpus};
 	struct draft d = {.arena = arena, .e = experiment, .plan = &plan};
+	const struct load load = {NULL, experiment->design.runs, experiment->design.warmup};
+	size_t boots;
 	int ret = expand_suites(&d, err);
 
 	if (ret)
 		return ret;
-	order_half(&d);
-	count_boots(&d);
-	if ((double)plan.boot_count * (double)runs_in_boot(&d) > runs_max)
-		return err_set(err, ERR_USAGE,
-			"the plan has %zu boots of %zu runs, more than %.0f runs in all; "
-			"ask for fewer boots, runs or conditions",
-			plan.boot_count, runs_in_boot(&d), runs_max);
-	d.order = arena_alloc(arena, d.boots_in_block * sizeof(*d.order));
-	plan.boots = arena_alloc(arena, plan.boot_count * sizeof(*plan.boots));
-	for (size_t block = 0; block < d.block_count; block++)
-		add_block(&d, block);
+	draft_orders(&d);
+	boots = d.boots_in_block * d.block_count;
+	if ((double)boots * (double)runs_in_boot(&d, &load) > runs_max)
+		return refuse_size(boots, runs_in_boot(&d, &load), err);
+	plan.boots = arena_alloc(arena, (boots + 1) * sizeof(*plan.boots));
+	for (size_t block = 1; block <= d.block_count; block++) {
+		uint64_t state;
+
+		draw_order(&d, (int)block, &state);
+		add_block(&d, (int)block, d.order, d.boots_in_block, &load, &state);
+	}
 	*out = plan;
+	return 0;
+}
+
+int plan_next_block(const struct plan *plan)
+{
+	int last = 0;
+
+	for (size_t i = 0; i < plan->boot_count; i++)
+		if (plan->boots[i].block > last)
+			last = plan->boots[i].block;
+	return last + 1;
+}
+
+/* A draft of a plan that is there already. */
+static void draft_again(struct arena *arena, struct plan *plan, struct draft *d)
+{
+	const struct experiment *e = plan->experiment;
+	size_t at = 0;
+
+	*d = (struct draft){.arena = arena, .e = e, .plan = plan};
+	d->suite_first = arena_alloc(arena, (e->suite_count + 1) * sizeof(*d->suite_first));
+	for (size_t i = 0; i <= e->suite_count; i++) {
+		d->suite_first[i] = at;
+		while (i < e->suite_count && at < plan->condition_count &&
+			plan->conditions[at].suite == &e->suites[i])
+			at++;
+	}
+	draft_orders(d);
+}
+
+size_t plan_block_order(struct arena *arena, const struct plan *plan, int block, const bool *wanted,
+	const size_t **variants)
+{
+	struct plan same = *plan;
+	struct draft d;
+	uint64_t state;
+	size_t count = 0;
+
+	draft_again(arena, &same, &d);
+	draw_order(&d, block, &state);
+	for (size_t i = 0; i < d.boots_in_block; i++)
+		if (!wanted || wanted[d.order[i]])
+			d.order[count++] = d.order[i];
+	*variants = d.order;
+	return count;
+}
+
+static int check_extension(
+	const struct plan *plan, const struct plan_extension *extension, struct err *err)
+{
+	bool fits = extension->block > 0 && extension->boot_count > 0 &&
+		    extension->condition_count > 0 && extension->runs > 0 && extension->warmup >= 0;
+
+	for (size_t i = 0; fits && i < extension->boot_count; i++)
+		fits = extension->variants[i] < plan->experiment->variant_count;
+	for (size_t i = 0; fits && i < extension->condition_count; i++)
+		fits = extension->conditions[i] < plan->condition_count &&
+		       (i == 0 || extension->conditions[i] > extension->conditions[i - 1]);
+	if (!fits)
+		return err_set(err, ERR_USAGE,
+			"what is to be appended to the plan (%s) does not fit its variants and "
+			"conditions",
+			extension->reason);
+	return 0;
+}
+
+int plan_extend(struct arena *arena, struct plan *plan, const struct plan_extension *extension,
+	struct err *err)
+{
+	struct load load = {NULL, extension->runs, extension->warmup};
+	struct plan longer = *plan;
+	size_t boots = plan->boot_count + extension->boot_count;
+	bool *loaded = arena_alloc(arena, (plan->condition_count + 1) * sizeof(*loaded));
+	struct draft d;
+	uint64_t state;
+	int ret = check_extension(plan, extension, err);
+
+	if (ret)
+		return ret;
+	draft_again(arena, &longer, &d);
+	if ((double)boots * (double)runs_in_boot(&d, &load) > runs_max)
+		return refuse_size(boots, runs_in_boot(&d, &load), err);
+	for (size_t i = 0; i < extension->condition_count; i++)
+		loaded[extension->conditions[i]] = true;
+	load.conditions = loaded;
+	longer.boots = arena_alloc(arena, boots * sizeof(*longer.boots));
+	if (plan->boot_count)
+		memcpy(longer.boots, plan->boots, plan->boot_count * sizeof(*longer.boots));
+	draw_order(&d, extension->block, &state);
+	add_block(&d, extension->block, extension->variants, extension->boot_count, &load, &state);
+	*plan = longer;
 	return 0;
 }
 

@@ -311,4 +311,22 @@ static const char version_1[] =
 /* observations: how many a percentile or mean is of; NULL: the program did not tell */
 static const char version_2[] = "ALTER TABLE sample ADD COLUMN observations INTEGER;";
 
-const char *const schema_steps[SCHEMA_VERSION] = {version_1, version_2};
+static const char version_3[] =
+	/* plan: boots that were appended to an experiment's plan while it was walked, and what they
+	 * were made from: resume makes the same plan again from it */
+	"CREATE TABLE extension ("
+	"  experiment_id INTEGER NOT NULL REFERENCES experiment(id),"
+	"  machine_id INTEGER NOT NULL REFERENCES machine(id),"
+	"  number INTEGER NOT NULL,"  /* from 1 */
+	"  block INTEGER NOT NULL,"   /* that its boots belong to */
+	"  repeats INTEGER NOT NULL," /* the block that it stands in for; 0: none */
+	"  variants TEXT NOT NULL,"   /* JSON list: the position of each boot's variant */
+	"  conditions TEXT NOT NULL," /* JSON list: positions of what is run in each boot */
+	"  runs INTEGER NOT NULL,"    /* measured ones in a boot and condition */
+	"  warmup INTEGER NOT NULL,"
+	"  reason TEXT NOT NULL," /* a clause for people */
+	"  made_ns INTEGER NOT NULL,"
+	"  PRIMARY KEY (experiment_id, machine_id, number)"
+	") STRICT, WITHOUT ROWID;";
+
+const char *const schema_steps[SCHEMA_VERSION] = {version_1, version_2, version_3};

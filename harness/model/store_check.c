@@ -34,6 +34,11 @@ static const char *const parts[] = {
 	" LEFT JOIN machine ON machine.id = machine_id"
 	" WHERE boot.experiment_id = ?1"
 	"  AND (boot.state NOT IN " STATES " OR variant.id IS NULL OR machine.id IS NULL) LIMIT 1",
+	"SELECT 'extension', number FROM extension"
+	" LEFT JOIN machine ON machine.id = machine_id"
+	" WHERE experiment_id = ?1 AND (machine.id IS NULL OR block < 1 OR block > 1000000"
+	"  OR repeats < 0 OR repeats >= block OR runs < 1 OR runs > 1000 OR warmup < 0"
+	"  OR warmup > 100) LIMIT 1",
 	"SELECT 'run', run.id FROM boot JOIN run ON run.boot_id = boot.id"
 	" LEFT JOIN condition ON condition.id = condition_id"
 	"  AND condition.experiment_id = boot.experiment_id"

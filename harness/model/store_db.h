@@ -37,6 +37,14 @@ KB_MUST_CHECK int store_suite_id(struct store *store, const char *name, const ch
 /* The policy of every validity reason; that of the experiment, or the default when it is NULL. */
 KB_MUST_CHECK int store_add_policies(struct store *store, int64_t experiment_id,
 	const struct experiment *experiment, struct err *err);
+/* Whose boots are planned: ids of variants and conditions by their positions. */
+struct store_boots {
+	int64_t experiment_id, machine_id;
+	const int64_t *variant_ids, *condition_ids;
+};
+/* The plan's boots and their runs, from boot first (an index) on. */
+KB_MUST_CHECK int store_add_boots(struct store *store, const struct store_boots *whose,
+	const struct plan *plan, size_t first, struct err *err);
 /* Rows for files of an owner: a run, an attempt or a build, by the column that names it. */
 KB_MUST_CHECK int store_add_raws(struct store *store, const char *owner, int64_t owner_id,
 	const struct store_raw *raws, size_t count, struct err *err);

@@ -221,43 +221,6 @@ static int add_condition(struct create *create, const struct plan *plan, size_t 
 	return add_metrics(create, condition->suite, *id, err);
 }
 
-static int add_runs(struct create *create, const struct plan_boot *boot, int64_t boot_id,
-	const int64_t *condition_ids, struct err *err)
-{
-	int ret = 0;
-
-	for (size_t i = 0; i < boot->run_count && !ret; i++) {
-		const struct plan_run *run = &boot->runs[i];
-
-		ret = db_run(create->store->db, err,
-			"INSERT INTO run (boot_id, position, condition_id, warmup, ordinal, try,"
-			" state) VALUES (?, ?, ?, ?, ?, 1, 'planned')",
-			"iiiii", boot_id, (int64_t)i + 1, condition_ids[run->condition],
-			(int64_t)run->warmup, (int64_t)run->ordinal);
-	}
-	return ret;
-}
-
-static int add_boots(struct create *create, const struct plan *plan, int64_t machine_id,
-	const int64_t *condition_ids, struct err *err)
-{
-	int ret = 0;
-
-	for (size_t i = 0; i < plan->boot_count && !ret; i++) {
-		const struct plan_boot *boot = &plan->boots[i];
-
-		ret = db_run(create->store->db, err,
-			"INSERT INTO boot (experiment_id, machine_id, ordinal, block, variant_id,"
-			" state) VALUES (?, ?, ?, ?, ?, 'planned')",
-			"iiiii", create->experiment_id, machine_id, (int64_t)boot->ordinal,
-			(int64_t)boot->block, create->variant_ids[boot->variant]);
-		if (!ret)
-			ret = add_runs(
-				create, boot, db_last_id(create->store->db), condition_ids, err);
-	}
-	return ret;
-}
-
 static int add_machine(struct create *create, const struct plan *plan, struct err *err)
 {
 	int64_t *condition_ids = xcalloc(plan->condition_count + 1, sizeof(*condition_ids));
@@ -268,7 +231,10 @@ static int add_machine(struct create *create, const struct plan *plan, struct er
 	for (size_t i = 0; i < plan->condition_count && !ret; i++)
 		ret = add_condition(create, plan, i, machine_id, &condition_ids[i], err);
 	if (!ret)
-		ret = add_boots(create, plan, machine_id, condition_ids, err);
+		ret = store_add_boots(create->store,
+			&(struct store_boots){create->experiment_id, machine_id,
+				create->variant_ids, condition_ids},
+			plan, 0, err);
 	free(condition_ids);
 	return ret;
 }

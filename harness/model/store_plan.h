@@ -32,6 +32,18 @@ struct store_new {
 KB_MUST_CHECK int store_create(
 	struct store *store, const struct store_new *what, int64_t *experiment_id, struct err *err);
 
+/* Appends boots to the plan of one machine, with what they were made from, in one transaction. plan
+ * is the machine's with plan_extend's boots at its end already. ERR_USAGE, and nothing appended,
+ * when the stored plan is not what this one was before. */
+KB_MUST_CHECK int store_extend(struct store *store, int64_t experiment_id, const char *machine,
+	const struct plan *plan, const struct plan_extension *extension, struct err *err);
+
+/* What was appended to the plan of one machine, in order: plan_make and these give the stored plan
+ * again. Arrays live in the arena. */
+KB_MUST_CHECK int store_load_extensions(struct store *store, int64_t experiment_id,
+	const char *machine, struct arena *arena, struct plan_extension **out, size_t *count,
+	struct err *err);
+
 /* --- journal: experiment and variants --- */
 
 KB_MUST_CHECK int store_experiment_move(

@@ -7,6 +7,7 @@
 /* In order, children first; ?1 is the experiment. */
 static const char *const deletions[] = {
 	"DELETE FROM verdict WHERE experiment_id = ?1",
+	"DELETE FROM extension WHERE experiment_id = ?1",
 	"DELETE FROM event WHERE experiment_id = ?1",
 	"DELETE FROM boot_mean WHERE boot_id IN (SELECT id FROM boot WHERE experiment_id = ?1)",
 	"DELETE FROM sample WHERE run_id IN (SELECT run.id FROM run"

@@ -106,6 +106,7 @@ static bool same_machine(const struct store_machine *rows, const struct plan *pl
 			return false;
 	for (size_t i = 0; i < plan->boot_count; i++)
 		if (rows->boots[i].ordinal != plan->boots[i].ordinal ||
+			rows->boots[i].block != plan->boots[i].block ||
 			rows->boots[i].variant->position != (int)plan->boots[i].variant)
 			return false;
 	return true;
@@ -176,10 +177,8 @@ static int walk(struct engine *engine, struct err *err)
 			engine->store, engine->experiment_id, &engine->arena, &engine->view, err);
 	if (!ret)
 		ret = walk_machines(engine, err);
-	if (!ret)
-		ret = store_experiment_move(engine->store, engine->experiment_id, STATE_DONE, err);
-	else if (store_experiment_move(
-			 engine->store, engine->experiment_id, STATE_INTERRUPTED, NULL))
+	if (ret && store_experiment_move(
+			   engine->store, engine->experiment_id, STATE_INTERRUPTED, NULL))
 		log_line(LOG_WARN, "the end of the experiment could not be noted in the database");
 	return ret;
 }

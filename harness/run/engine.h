@@ -28,14 +28,16 @@ struct engine_options {
 };
 
 /*
- * Does what is left of an experiment that store_create wrote. plans: of each machine, made again
- * from the same experiment (plan_make is pure); ones that differ from the journal are ERR_USAGE.
- * The experiment must be the one that was stored.
+ * Does what is left of an experiment that store_create wrote and store_extend appended to. plans:
+ * of each machine, made again from the same experiment and what was appended (plan_make and
+ * plan_extend are pure); ones that differ from the journal are ERR_USAGE. The experiment must be
+ * the one that was stored.
  *
- * 0: every boot is done or failed, each with its reason. ERR_INTERRUPTED: a stop was asked for.
- * ERR_INFRA: something stands in the way (a machine can't be brought back, the disk is full); what
- * is left stays planned. After anything but 0 `kbracket resume` goes on. ERR_TIMEOUT: another
- * kbracket works on it, or on one of its machines.
+ * 0: every boot is done or failed, each with its reason. The experiment stays `started`: its caller
+ * appends boots and walks again, or ends it (store_experiment_move). ERR_INTERRUPTED: a stop was
+ * asked for. ERR_INFRA: something stands in the way (a machine can't be brought back, the disk is
+ * full); what is left stays planned. After anything but 0 `kbracket resume` goes on. ERR_TIMEOUT:
+ * another kbracket works on it, or on one of its machines.
  */
 KB_MUST_CHECK int engine_run(struct store *store, int64_t experiment_id,
 	const struct experiment *experiment, const struct plan *plans,

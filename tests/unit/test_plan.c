@@ -343,6 +343,111 @@ static void silly_sizes_are_refused(void **state)
 	assert_non_null(strstr(err.text, "26000 boots"));
 }
 
+static void extend(struct planner *p, const struct plan_extension *extension)
+{
+	struct err err = ERR_INIT;
+
+	if (plan_extend(&p->arena, &p->plan, extension, &err))
+		fail_msg("%s", err.text);
+}
+
+static void a_further_block_is_the_one_that_was_planned_at_once(void **state)
+{
+	static const char *const orders[] = {"bracketed", "shuffled"};
+	static const size_t all[] = {0, 1, 2, 3};
+	struct planner *p = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(orders); i++) {
+		char *four = xasprintf("design: {order: %s, boots: 4, seed: 7}\n", orders[i]);
+		char *six = xasprintf("design: {order: %s, boots: 6, seed: 7}\n", orders[i]);
+		struct plan_extension extension = {
+			.conditions = all, .condition_count = 4, .runs = 9, .warmup = 1};
+		const char *at_once;
+
+		make(p, 3, six, 8);
+		at_once = describe(p);
+		make(p, 3, four, 8);
+		while (p->plan.boot_count < 18) {
+			extension.block = plan_next_block(&p->plan);
+			extension.boot_count = plan_block_order(
+				&p->arena, &p->plan, extension.block, NULL, &extension.variants);
+			extend(p, &extension);
+		}
+		assert_string_equal(describe(p), at_once);
+		free(four);
+		free(six);
+	}
+}
+
+static void a_block_can_leave_variants_and_conditions_out(void **state)
+{
+	static const bool wanted[] = {true, false, true};
+	static const size_t conditions[] = {0, 2};
+	struct planner *p = *state;
+	struct plan_extension extension = {
+		.block = 2, .conditions = conditions, .condition_count = 2, .runs = 2, .warmup = 1};
+	const struct plan_boot *boot;
+
+	make(p, 3, "design: {boots: 2}\n", 8);
+	extension.boot_count =
+		plan_block_order(&p->arena, &p->plan, 2, wanted, &extension.variants);
+	extend(p, &extension);
+	assert_string_equal(letters(p), "ABCCBAACCA");
+	boot = &p->plan.boots[9];
+	assert_int_equal(boot->ordinal, 10);
+	assert_int_equal(boot->block, 2);
+	assert_int_equal(boot->run_count, 2 * (1 + 2)); /* no canary */
+	for (size_t i = 0; i < boot->run_count; i++)
+		assert_true(boot->runs[i].condition == 0 || boot->runs[i].condition == 2);
+	/* beta is warmed up by what is left of it */
+	assert_string_equal(p->plan.conditions[2].name, "beta/two");
+}
+
+/* As a bisect does it: a boot of one variant, with some runs of one condition. */
+static void single_boots_are_appended_to_an_adaptive_plan(void **state)
+{
+	static const size_t variants[] = {2, 0}, condition = 1;
+	struct planner *p = *state;
+
+	make(p, 3, "design: {order: adaptive}\n", 8);
+	assert_int_equal(p->plan.boot_count, 0);
+	assert_int_equal(plan_next_block(&p->plan), 1);
+	for (int i = 0; i < 2; i++)
+		extend(p, &(struct plan_extension){.block = i + 1,
+				  .variants = &variants[i],
+				  .boot_count = 1,
+				  .conditions = &condition,
+				  .condition_count = 1,
+				  .runs = 3,
+				  .warmup = 0});
+	assert_string_equal(describe(p), "1/1 2: beta/one1 beta/one2 beta/one3\n"
+					 "2/2 0: beta/one1 beta/one2 beta/one3\n");
+}
+
+static void extensions_out_of_range_are_refused(void **state)
+{
+	static const size_t zero[] = {0}, three[] = {3}, four[] = {4}, twice[] = {0, 0};
+	static const struct plan_extension cases[] = {
+		{1, 0, three, 1, zero, 1, 1, 0, "no such variant"},
+		{1, 0, zero, 1, four, 1, 1, 0, "no such condition"},
+		{1, 0, zero, 1, twice, 2, 1, 0, "a condition twice"},
+		{1, 0, zero, 1, zero, 1, 0, 0, "no run"},
+		{1, 0, zero, 0, zero, 1, 1, 0, "no boot"},
+		{0, 0, zero, 1, zero, 1, 1, 0, "no block"},
+		{1, 0, zero, 1, zero, 1, 6000000, 0, "too many runs"},
+	};
+	struct planner *p = *state;
+
+	make(p, 3, "design: {boots: 2}\n", 8);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct err err = ERR_INIT;
+
+		if (plan_extend(&p->arena, &p->plan, &cases[i], &err) != ERR_USAGE)
+			fail_msg("%s", cases[i].reason);
+		assert_int_equal(p->plan.boot_count, 6);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -370,6 +475,14 @@ int main(void)
 			time_is_estimated_from_what_suites_declare, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(too_many_conditions_are_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(silly_sizes_are_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_further_block_is_the_one_that_was_planned_at_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_block_can_leave_variants_and_conditions_out, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			single_boots_are_appended_to_an_adaptive_plan, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			extensions_out_of_range_are_refused, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

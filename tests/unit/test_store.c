@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "model/schema.h"
 #include "model/store_cells.h"
 #include "model/store_db.h"
 #include "model/store_result.h"
@@ -792,11 +793,10 @@ static void an_older_database_is_brought_up(void **state)
 	size_t count;
 
 	snprintf(path, sizeof(path), "%s/old.db", lab->folder);
-	OK(lab, store_open(path, STORE_WRITE, &old, &lab->err));
-	store_close(old);
 	OK(lab, db_open(path, DB_READ_WRITE, &db, &lab->err));
+	OK(lab, db_script(db, schema_steps[0], &lab->err));
 	OK(lab, db_script(db,
-			"PRAGMA foreign_keys = OFF; ALTER TABLE sample DROP COLUMN observations;"
+			"PRAGMA foreign_keys = OFF; PRAGMA application_id = 0x6b627231;"
 			"INSERT INTO metric (id, condition_id, position, name, unit, better)"
 			" VALUES (3, 1, 0, 'm', 's', 'lower');"
 			"INSERT INTO sample VALUES (7, 1, 3, 1, 2.5); PRAGMA user_version = 1",
@@ -892,6 +892,81 @@ static void what_another_program_broke_is_refused(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_lab, close_lab)
 
+static void what_is_appended_is_kept_with_its_reason(void **state)
+{
+	static const size_t variants[] = {1, 0}, conditions[] = {1};
+	const struct plan_extension extension = {
+		3, 1, variants, 2, conditions, 1, 2, 1, "repeat of block 1"};
+	struct lab *lab = *state;
+	int64_t id = create(lab, "first", KIND_EXPERIMENT);
+	struct plan_extension *kept;
+	struct store_view view;
+	struct store_run *runs;
+	const char **paths;
+	size_t count;
+
+	run_all(lab, id);
+	OK(lab, plan_extend(&lab->arena, &lab->plan, &extension, &lab->err));
+	OK(lab, store_extend(lab->store, id, "guest", &lab->plan, &extension, &lab->err));
+	load(lab, id, &view);
+	assert_int_equal(view.head.state, STATE_STARTED);
+	assert_int_equal(view.machines[0].boot_count, BOOTS + 2);
+	assert_int_equal(view.machines[0].boots[BOOTS].variant->position, 1);
+	assert_int_equal(view.machines[0].boots[BOOTS].block, 3);
+	assert_int_equal(view.machines[0].boots[BOOTS].state, STATE_PLANNED);
+	OK(lab, store_load_runs(lab->store, view.machines[0].boots[BOOTS + 1].id, &lab->arena,
+			&runs, &count, &lab->err));
+	assert_int_equal(count, 3);
+	assert_true(runs[0].warmup);
+	assert_int_equal(runs[2].condition_position, 1);
+	assert_int_equal(runs[2].ordinal, 2);
+	OK(lab, store_load_extensions(
+			lab->store, id, "guest", &lab->arena, &kept, &count, &lab->err));
+	assert_int_equal(count, 1);
+	assert_int_equal(kept[0].block, 3);
+	assert_int_equal(kept[0].repeats, 1);
+	assert_int_equal(kept[0].boot_count, 2);
+	assert_int_equal(kept[0].variants[0], 1);
+	assert_int_equal(kept[0].condition_count, 1);
+	assert_int_equal(kept[0].conditions[0], 1);
+	assert_int_equal(kept[0].runs, 2);
+	assert_int_equal(kept[0].warmup, 1);
+	assert_string_equal(kept[0].reason, "repeat of block 1");
+	/* another kbracket that came to the same conclusion is too late */
+	assert_int_equal(store_extend(lab->store, id, "guest", &lab->plan, &extension, &lab->err),
+		ERR_USAGE);
+	assert_non_null(strstr(lab->err.text, "another kbracket"));
+	load(lab, id, &view);
+	assert_int_equal(view.machines[0].boot_count, BOOTS + 2);
+	OK(lab, store_prune(lab->store, id, &lab->arena, &paths, &count, &lab->err));
+}
+
+static void what_was_appended_is_not_believed_blindly(void **state)
+{
+	static const size_t variants[] = {1}, conditions[] = {0};
+	static const char *const damages[] = {"UPDATE extension SET variants = '[1.5]'",
+		"UPDATE extension SET variants = '{}'", "UPDATE extension SET conditions = '[-1]'",
+		"UPDATE extension SET conditions = '[0'"};
+	const struct plan_extension extension = {
+		2, 0, variants, 1, conditions, 1, 1, 0, "one more"};
+	struct lab *lab = *state;
+	int64_t id = create(lab, "first", KIND_EXPERIMENT);
+	struct plan_extension *kept;
+	struct store_view view;
+	size_t count;
+
+	OK(lab, plan_extend(&lab->arena, &lab->plan, &extension, &lab->err));
+	OK(lab, store_extend(lab->store, id, "guest", &lab->plan, &extension, &lab->err));
+	for (size_t i = 0; i < ARRAY_SIZE(damages); i++) {
+		OK(lab, db_script(lab->store->db, damages[i], &lab->err));
+		assert_int_equal(store_load_extensions(lab->store, id, "guest", &lab->arena, &kept,
+					 &count, &lab->err),
+			ERR_INFRA);
+	}
+	OK(lab, db_script(lab->store->db, "UPDATE extension SET runs = -1", &lab->err));
+	assert_int_equal(store_load(lab->store, id, &lab->arena, &view, &lab->err), ERR_INFRA);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -914,6 +989,8 @@ int main(void)
 		TEST(an_older_database_is_brought_up),
 		TEST(what_another_program_broke_is_refused),
 		TEST(two_processes_share_a_database),
+		TEST(what_is_appended_is_kept_with_its_reason),
+		TEST(what_was_appended_is_not_believed_blindly),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
