@@ -329,4 +329,43 @@ static const char version_3[] =
 	"  PRIMARY KEY (experiment_id, machine_id, number)"
 	") STRICT, WITHOUT ROWID;";
 
-const char *const schema_steps[SCHEMA_VERSION] = {version_1, version_2, version_3};
+/* A bisect: what an experiment's boots are for. Its events are the journal. */
+static const char version_4[] =
+	/* plan: what was asked for; the number that decides */
+	"CREATE TABLE bisect ("
+	"  experiment_id INTEGER PRIMARY KEY REFERENCES experiment(id),"
+	"  axis TEXT NOT NULL CHECK (axis IN ('commits', 'patches', 'configs', 'features')),"
+	"  spec TEXT NOT NULL," /* as YAML */
+	"  tree TEXT NOT NULL," /* repository; '' */
+	"  metric_id INTEGER NOT NULL REFERENCES metric(id),"
+	"  listed INTEGER NOT NULL" /* steps that may be named: positions 1 to listed */
+	") STRICT;"
+
+	/* evidence: what lies between good (position 0) and bad, as it was when it began */
+	"CREATE TABLE bisect_step ("
+	"  experiment_id INTEGER NOT NULL REFERENCES experiment(id),"
+	"  position INTEGER NOT NULL,"
+	"  name TEXT NOT NULL," /* commit id, or what the step is called */
+	"  subject TEXT NOT NULL,"
+	"  author TEXT NOT NULL,"
+	"  time_s INTEGER NOT NULL,"
+	"  recipe TEXT NOT NULL," /* variant as JSON; '': that of position 0 with this commit */
+	"  PRIMARY KEY (experiment_id, position)"
+	") STRICT, WITHOUT ROWID;"
+
+	/* evidence: what was decided and done, in order */
+	"CREATE TABLE bisect_event ("
+	"  experiment_id INTEGER NOT NULL REFERENCES experiment(id),"
+	"  number INTEGER NOT NULL,"
+	"  time_ns INTEGER NOT NULL,"
+	"  kind TEXT NOT NULL CHECK (kind IN ('stage', 'boot', 'skip', 'good', 'bad', 'built',"
+	"    'undo', 'proof', 'note')),"
+	"  position INTEGER NOT NULL," /* of a step */
+	"  other INTEGER NOT NULL,"    /* another step, or the event that is undone */
+	"  boot_id INTEGER REFERENCES boot(id),"
+	"  proof_id INTEGER," /* experiment that compares a culprit with its parent */
+	"  text TEXT NOT NULL,"
+	"  PRIMARY KEY (experiment_id, number)"
+	") STRICT, WITHOUT ROWID;" EVIDENCE("bisect_step") EVIDENCE("bisect_event");
+
+const char *const schema_steps[SCHEMA_VERSION] = {version_1, version_2, version_3, version_4};

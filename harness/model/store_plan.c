@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "base/strv.h"
+#include "model/store_bisect.h"
 #include "model/store_db.h"
 #include "model/store_plan.h"
 #include "sys/json.h"
@@ -252,6 +253,34 @@ static int write_all(struct create *create, struct err *err)
 		ret = add_suites(create, err);
 	for (size_t i = 0; i < create->what->experiment->machine_count && !ret; i++)
 		ret = add_machine(create, &create->what->plans[i], err);
+	return ret;
+}
+
+int store_variant_add(struct store *store, int64_t experiment_id,
+	const struct experiment *experiment, size_t index, const struct store_ref *ref,
+	const char *spec, struct err *err)
+{
+	struct store_ref *refs = xcalloc(index + 1, sizeof(*refs));
+	struct store_new what = {.experiment = experiment, .refs = refs};
+	struct create create = {.store = store,
+		.what = &what,
+		.experiment_id = experiment_id,
+		.variant_ids = xcalloc(index + 1, sizeof(int64_t))};
+	char sha256[SHA256_HEX_LEN + 1];
+	int ret = db_begin(store->db, err);
+
+	refs[index] = *ref;
+	sha256_of(spec, strlen(spec), sha256);
+	if (!ret) {
+		ret = add_variant(&create, index, err);
+		if (!ret)
+			ret = db_run(store->db, err,
+				"UPDATE experiment SET spec = ?, spec_sha256 = ? WHERE id = ?",
+				"tti", spec, sha256, experiment_id);
+		ret = db_finish(store->db, ret, err);
+	}
+	free(create.variant_ids);
+	free(refs);
 	return ret;
 }
 

@@ -9,6 +9,9 @@ static const char *const deletions[] = {
 	"DELETE FROM verdict WHERE experiment_id = ?1",
 	"DELETE FROM extension WHERE experiment_id = ?1",
 	"DELETE FROM event WHERE experiment_id = ?1",
+	"DELETE FROM bisect_event WHERE experiment_id = ?1",
+	"DELETE FROM bisect_step WHERE experiment_id = ?1",
+	"DELETE FROM bisect WHERE experiment_id = ?1",
 	"DELETE FROM boot_mean WHERE boot_id IN (SELECT id FROM boot WHERE experiment_id = ?1)",
 	"DELETE FROM sample WHERE run_id IN (SELECT run.id FROM run"
 	" JOIN boot ON boot.id = boot_id WHERE experiment_id = ?1)",
