@@ -29,6 +29,7 @@ enum column {
 	WARMUP,
 	ORDINAL,
 	VALUE,
+	OBSERVATIONS,
 	STATE,
 	REASON,
 	N_RUNS,
@@ -61,6 +62,7 @@ static const struct {
 	[WARMUP] = {"warmup", FOR_RUNS},
 	[ORDINAL] = {"ordinal", FOR_RUNS},
 	[VALUE] = {"value", FOR_RUNS},
+	[OBSERVATIONS] = {"observations", OPTIONAL},
 	[STATE] = {"state", OPTIONAL},
 	[REASON] = {"reason", OPTIONAL},
 	[N_RUNS] = {"n_runs", FOR_MEANS},
@@ -277,6 +279,8 @@ static int read_sample(struct import *import, struct store_import_row *row, stru
 		ret = read_num(import, VALUE, -HUGE_VAL, &row->value, err);
 	if (!ret && isnan(row->value))
 		ret = fail(import, err, "value is empty");
+	if (!ret)
+		ret = read_optional_int(import, OBSERVATIONS, &row->observations, err);
 	if (!ret && warmup > 1)
 		ret = fail(import, err, "warmup is 0 or 1");
 	if (!ret && *field(import, REASON))

@@ -180,8 +180,10 @@ static int add_sample(struct import *import, const struct store_import_row *row,
 			"iiii", import->boot_id, import->condition_id, (int64_t)row->warmup,
 			row->run);
 	if (!ret)
-		ret = db_run(db, err, "INSERT OR IGNORE INTO sample VALUES (?, 1, ?, ?, ?, NULL)",
-			"iiid", run_id, import->metric_id, (int64_t)row->ordinal, row->value);
+		ret = db_run(db, err,
+			"INSERT OR IGNORE INTO sample VALUES (?, 1, ?, ?, ?, nullif(?, 0))",
+			"iiidi", run_id, import->metric_id, (int64_t)row->ordinal, row->value,
+			row->observations);
 	if (!ret && db_changes(db) != 1)
 		return err_set(err, ERR_USAGE, "the same sample was given before");
 	return ret ? ret : add_flags(import, run_id, row->flags ? row->flags : "", err);

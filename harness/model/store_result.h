@@ -74,6 +74,7 @@ struct store_import_row {
 	const char *flags; /* reasons of the validity ledger, joined by a space; "" */
 	int ordinal;	   /* of the sample in the run, from 1 */
 	double value;
+	int64_t observations; /* behind a sample; 0: not told */
 	int64_t runs;
 	double cv_pct; /* NaN: not published */
 };

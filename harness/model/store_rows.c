@@ -19,7 +19,7 @@ int store_each_sample(
 		" condition.name, saturation_pct, workers, cpus, metric.name, metric.unit,"
 		" better = 'lower', warmup, run.ordinal, try, run.id, run.started_ns,"
 		" (SELECT group_concat(reason, ' ') FROM flag WHERE flag.run_id = run.id),"
-		" sample.ordinal, value FROM boot"
+		" sample.ordinal, value, sample.observations FROM boot"
 		" CROSS JOIN run ON run.boot_id = boot.id"
 		" CROSS JOIN sample ON sample.run_id = run.id AND sample.reading = run.reading"
 		" CROSS JOIN metric ON metric.id = metric_id"
@@ -56,6 +56,7 @@ int store_each_sample(
 			.flags = flags ? flags : "",
 			.ordinal = (int)db_int(rows, 18),
 			.value = db_double(rows, 19),
+			.observations = store_int_or(rows, 20, 0),
 		};
 
 		ret = fn(arg, &row);

@@ -28,6 +28,7 @@ struct store_sample_row {
 	const char *flags; /* reasons, joined by a space; "" */
 	int ordinal;
 	double value;
+	int64_t observations; /* that a percentile or mean is of; 0: not told */
 };
 typedef int store_sample_fn(void *arg, const struct store_sample_row *row);
 /* Every sample of the reading that counts, in order of machine, boot, position, metric, ordinal. */

@@ -139,6 +139,8 @@ static int add_sample(void *arg, const struct store_sample_row *row)
 		TEXT("better", row->lower_is_better ? "lower" : "higher"),
 		INT("ordinal", row->ordinal),
 		NUM("value", row->value),
+		row->observations ? INT("observations", row->observations)
+				  : TEXT("observations", NULL),
 		TEXT("state", "done"),
 		TEXT("reason", row->flags),
 	};
@@ -168,6 +170,7 @@ static int add_failed(void *arg, const struct store_run_row *row)
 		TEXT("better", NULL),
 		TEXT("ordinal", NULL),
 		TEXT("value", NULL),
+		TEXT("observations", NULL),
 		TEXT("state", store_state_name(row->state)),
 		TEXT("reason", row->reason),
 	};
