@@ -63,6 +63,8 @@ static void judge_pair(struct bench *bench, const struct store_variant *variant,
 			decide_family(bench, first);
 			first = bench->count;
 		}
+		if (*cell->condition->skipped)
+			continue;
 		GROW(bench->rates, bench->count, bench->capacity);
 		rate_effect(bench->view, cell, variant, against,
 			evidence_history(evidence, cell->metric->id, against->id), bench->arena,

@@ -150,6 +150,7 @@ static void read_condition(struct arena *arena, struct db_rows *rows, struct sto
 		.merged = store_arena_text(arena, rows, 12),
 		.control = db_int(rows, 13),
 		.decides = db_int(rows, 14),
+		.skipped = "",
 		.program = "",
 		.program_sha256 = "",
 		.program_version = "",
@@ -209,6 +210,31 @@ static int load_programs(struct store *store, struct arena *arena, int64_t exper
 		condition->program = store_arena_text(arena, rows, 1);
 		condition->program_sha256 = store_arena_text(arena, rows, 2);
 		condition->program_version = store_arena_text(arena, rows, 3);
+	}
+	db_end(rows);
+	return ret;
+}
+
+/* Conditions none of whose runs was ever started, because the suite is optional and its program is
+ * not there. */
+static int load_skipped(struct store *store, struct arena *arena, int64_t experiment_id,
+	struct store_machine *machine, struct err *err)
+{
+	struct db_rows *rows;
+	int ret = db_query(store->db, &rows, err,
+		"SELECT condition_id, max(iif(run.reason = 'no-program', run.detail, '')) AS why"
+		" FROM boot JOIN run ON run.boot_id = boot.id"
+		" WHERE boot.experiment_id = ? AND boot.machine_id = ? GROUP BY condition_id"
+		" HAVING why != '' AND total(run.state = 'done') = 0",
+		"ii", experiment_id, machine->id);
+
+	if (ret)
+		return ret;
+	while ((ret = db_next(rows, err)) == 1) {
+		struct store_condition *condition = condition_by_id(machine, db_int(rows, 0));
+
+		if (condition)
+			condition->skipped = store_arena_text(arena, rows, 1);
 	}
 	db_end(rows);
 	return ret;
@@ -301,6 +327,8 @@ static int load_machine(struct store *store, struct arena *arena, const struct s
 
 	if (!ret)
 		ret = load_programs(store, arena, view->head.id, machine, err);
+	if (!ret)
+		ret = load_skipped(store, arena, view->head.id, machine, err);
 	if (!ret)
 		ret = load_boots(store, arena, view, machine, err);
 	return ret ? ret : load_machine_facts(store, arena, machine, err);

@@ -39,6 +39,7 @@ struct store_condition {
 	const char *argv, *env; /* JSON lists */
 	const char *merged;	/* saturations that it also stands for; "" */
 	bool control, decides;
+	const char *skipped; /* why its optional suite was left out on the machine; "" it was not */
 	const char *program, *program_sha256, *program_version; /* of its newest run; "" before */
 	struct store_metric *metrics;
 	size_t metric_count;

@@ -110,7 +110,9 @@ static void make_blocks(struct report *report)
 		const struct store_machine *machine = &report->view.machines[m];
 
 		for (size_t c = 0; c < machine->condition_count; c++)
-			for (size_t k = 0; k < machine->conditions[c].metric_count; k++)
+			for (size_t k = 0; k < machine->conditions[c].metric_count &&
+					   !*machine->conditions[c].skipped;
+				k++)
 				add_column(report, machine, &machine->conditions[c],
 					&machine->conditions[c].metrics[k], &next);
 	}
@@ -215,12 +217,23 @@ int report_load_pair(struct store *store, const struct store_view *view,
 	return ret;
 }
 
+/* Every suite was left out: that is no answer. */
+static bool nothing_left(const struct report *report)
+{
+	size_t skipped = 0;
+
+	for (size_t m = 0; m < report->view.machine_count; m++)
+		for (size_t c = 0; c < report->view.machines[m].condition_count; c++)
+			skipped += *report->view.machines[m].conditions[c].skipped != '\0';
+	return skipped && !report->block_count;
+}
+
 enum report_outcome report_outcome(const struct report *report)
 {
 	if (report->words[VERDICT_REGRESSED])
 		return OUTCOME_REGRESSED;
 	if (report->words[VERDICT_INCONCLUSIVE] || report->words[VERDICT_INVALID] ||
-		report->missing)
+		report->missing || nothing_left(report))
 		return OUTCOME_OPEN;
 	return OUTCOME_FINE;
 }

@@ -38,6 +38,7 @@ enum report_note_kind {
 	NOTE_WARNING, /* something that may make the numbers mean less than they seem to */
 	NOTE_BUILD,   /* a build that failed */
 	NOTE_BOOT,    /* boots that failed */
+	NOTE_SKIPPED, /* optional suites that were left out */
 	NOTE_RUNS,    /* runs that failed, were left out, or are marked */
 	NOTE_MERGED,  /* conditions that stand for others too */
 	NOTE_CONFIG,  /* how the kernels' configurations differ */

@@ -17,6 +17,7 @@ const char *report_note_name(enum report_note_kind kind)
 		[NOTE_WARNING] = "warning",
 		[NOTE_BUILD] = "build",
 		[NOTE_BOOT] = "boot",
+		[NOTE_SKIPPED] = "skipped",
 		[NOTE_RUNS] = "runs",
 		[NOTE_MERGED] = "merged",
 		[NOTE_CONFIG] = "config",
@@ -218,7 +219,8 @@ static void note_runs(struct report *report)
 		const struct store_variant *variant = variant_of(report, tally->variant_id);
 		const struct store_condition *condition =
 			report_condition(report, tally->condition_id, NULL);
-		bool told = strcmp(fate, "ignored") == 0 || !variant || !condition;
+		bool told = strcmp(fate, "ignored") == 0 || !variant || !condition ||
+			    *condition->skipped;
 		int64_t runs = 0;
 		size_t places = 0;
 
@@ -237,6 +239,22 @@ static void note_runs(struct report *report)
 		note(report, NOTE_RUNS, "%lld run%s %s: %s%s%s (%s%s in %s)", (long long)runs,
 			runs == 1 ? "" : "s", fate, tally->reason, *tally->detail ? ": " : "",
 			tally->detail, places > 1 ? "first: " : "", variant->name, condition->name);
+	}
+}
+
+/* One note for each suite and machine. */
+static void note_skipped(struct report *report, const struct store_machine *machine)
+{
+	for (size_t c = 0; c < machine->condition_count; c++) {
+		const struct store_condition *condition = &machine->conditions[c];
+		bool told = !*condition->skipped;
+
+		for (size_t o = 0; o < c && !told; o++)
+			told = *machine->conditions[o].skipped &&
+			       strcmp(machine->conditions[o].suite, condition->suite) == 0;
+		if (!told)
+			note(report, NOTE_SKIPPED, "skipped (optional): %s, %s", condition->suite,
+				condition->skipped);
 	}
 }
 
@@ -413,6 +431,8 @@ int report_make_notes(struct report *report, struct store *store, struct err *er
 				report, &report->view.machines[m], &report->view.variants[v]);
 			note_attempts(report, &report->view.machines[m], &report->view.variants[v]);
 		}
+	for (size_t m = 0; m < report->view.machine_count; m++)
+		note_skipped(report, &report->view.machines[m]);
 	note_runs(report);
 	note_kept(report);
 	note_conditions(report);

@@ -313,6 +313,7 @@ static void write_notes(const struct report *report, const struct layout *layout
 		[NOTE_WARNING] = "Warnings",
 		[NOTE_BUILD] = "Builds",
 		[NOTE_BOOT] = "Boots",
+		[NOTE_SKIPPED] = "Skipped suites",
 		[NOTE_RUNS] = "Runs",
 		[NOTE_MERGED] = "Merged conditions",
 		[NOTE_CONFIG] = "Kernel configuration",

@@ -154,9 +154,8 @@ static int leave_out(struct rig *rig, const struct live *live, const struct stor
 {
 	const struct suite *suite = rig->plan->conditions[run->condition_position].suite;
 
-	str_addf(failure, "there is no program '%s' on machine '%s', and the suite is optional%s%s",
-		suite->program, rig->plan->machine->name,
-		suite->homepage[0] ? "; where to get it: " : "", suite->homepage);
+	str_addf(failure, "program %s not found on %s%s%s", suite->program,
+		rig->plan->machine->name, suite->homepage[0] ? "; " : "", suite->homepage);
 	return store_failed(rig, live, run, "no-program", str_text(failure), err);
 }
 

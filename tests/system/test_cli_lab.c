@@ -389,8 +389,15 @@ static void a_missing_program_is_told(void **state)
 	(void)call(bench, "run %s/configs/absent.yaml", bench->folder);
 	expect_code(bench, 0, "export");
 	assert_int_equal(count_of(&bench->out, ",42,"), 4);
+	/* what is left is decided or not: the suite that was left out is not among it */
 	expect_code(bench, 0, "report --allow-inconclusive");
-	expect_text(&bench->out, "no-program");
+	expect_text(
+		&bench->out, "skipped (optional): absent, program kb-no-such-program not found");
+	expect_text(&bench->out, "https://absent.example");
+	assert_int_equal(count_of(&bench->out, "no-program"), 0);
+	(void)call(bench, "report --json");
+	expect_text(&bench->out, "\"invalid\": 0,");
+	expect_text(&bench->out, "\"not_measured\": 0,");
 	free(needed);
 	free(optional);
 }
