@@ -69,7 +69,8 @@ static void keep_baseline(struct arena *arena, struct experiment *experiment, in
 	experiment->variant_count = experiment->listed_count = 1;
 	experiment->design.order = ORDER_EXPLICIT;
 	experiment->design.explicit_order = order;
-	experiment->design.boots = 0;
+	experiment->design.boots = experiment->design.max_boots = 0;
+	experiment->design.until = UNTIL_BOOTS;
 	experiment->name = arena_printf(arena, "%.52s-calibrate", experiment->name);
 }
 

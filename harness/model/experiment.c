@@ -9,7 +9,7 @@
 
 /* Reads an experiment and everything that it names. */
 
-enum { BOOTS_DEFAULT = 4 };
+enum { BOOTS_DEFAULT = 4, MAX_BOOTS_DEFAULT = 16 };
 
 /* Files that are found by name: NAME.yaml in one of some folders. */
 struct shelf {
@@ -275,6 +275,34 @@ static void check_explicit(
 	}
 }
 
+/* Looks are taken after whole brackets. */
+static void check_looks(const struct opt_ctx *ctx, struct design *design, const struct ynode *node)
+{
+	const struct ynode *until = ynode_get(node, "until"), *max = ynode_get(node, "max");
+	const struct ynode *boots = ynode_get(node, "boots");
+
+	if (!until) {
+		if (max)
+			opt_node_error(ctx, max, "max: goes with until, which is not given");
+		design->max_boots = 0;
+		return;
+	}
+	if (design->order != ORDER_BRACKETED)
+		opt_node_error(
+			ctx, until, "until: whole brackets are added, so order is bracketed");
+	if (boots)
+		opt_node_error(
+			ctx, boots, "boots: until says when it is enough, and max bounds it");
+	if (!max)
+		design->max_boots = MAX_BOOTS_DEFAULT;
+	else if (design->max_boots % 2)
+		opt_node_error(ctx, max,
+			"max: %lld is odd; a bracket holds each variant twice, so an even "
+			"number is wanted",
+			(long long)design->max_boots);
+	design->boots = 0;
+}
+
 static void check_design(
 	const struct opt_ctx *ctx, struct experiment *e, const struct ynode *node, bool chosen)
 {
@@ -282,6 +310,9 @@ static void check_design(
 	const struct ynode *boots = ynode_get(node, "boots");
 	const struct ynode *order = ynode_get(node, "order");
 
+	check_looks(ctx, design, node);
+	if (design->until != UNTIL_BOOTS)
+		return;
 	if (design->order == ORDER_EXPLICIT) {
 		if (boots)
 			opt_node_error(ctx, boots, "boots: the list in order says how many");

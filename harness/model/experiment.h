@@ -23,14 +23,24 @@ enum design_order {
 	ORDER_EXPLICIT
 };
 
+/* When an experiment has enough boots. */
+enum design_until {
+	UNTIL_BOOTS,   /* after those that boots: says */
+	UNTIL_VERDICT, /* a look after every block, until all that decides is decided */
+	UNTIL_WIDTH,   /* a look after every block, until the intervals are narrow enough */
+};
+
 struct design {
 	enum design_order order;
 	const char *const *explicit_order; /* variant names; ORDER_EXPLICIT */
 	int64_t boots;			   /* of each variant; even for bracketed; 0 for an
-					      explicit order, whose list says it, and for an
-					      adaptive one */
-	int64_t runs;			   /* measured runs in a boot and condition */
-	int64_t warmup;			   /* runs before them, per suite and boot */
+					      explicit order, whose list says it, for an
+					      adaptive one, and with until: */
+	enum design_until until;
+	double until_pct;  /* UNTIL_WIDTH: half of the 95 % interval's width */
+	int64_t max_boots; /* with a look: of each variant at most, even; else 0 */
+	int64_t runs;	   /* measured runs in a boot and condition */
+	int64_t warmup;	   /* runs before them, per suite and boot */
 	int64_t seed;
 };
 
@@ -84,6 +94,8 @@ enum flag_policy experiment_policy(const struct experiment *experiment, const ch
  * a control. */
 bool experiment_decides(
 	const struct experiment *experiment, const struct suite *suite, const char *condition_name);
+/* How many looks the experiment has at most, one after every block; 0: its boots are fixed. */
+int experiment_looks(const struct experiment *experiment);
 /* "bracketed, 4 boots, 9 runs, 1 warm-up, seed 7"; freed by the caller. */
 char *experiment_design_line(const struct experiment *experiment);
 

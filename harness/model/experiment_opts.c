@@ -70,6 +70,40 @@ static json_t *order_json(const struct opt *row KB_UNUSED, const void *base)
 	return list;
 }
 
+static void read_until(const struct opt_ctx *ctx, const struct opt *row KB_UNUSED,
+	const struct ynode *node, void *base)
+{
+	static const struct opt width = {
+		"until", OPT_PCT, offsetof(struct design, until_pct), .min = 0.01, .max = 50};
+	struct design *design = base;
+
+	if (node->kind == YNODE_SCALAR && strcmp(node->text, "verdict") == 0) {
+		design->until = UNTIL_VERDICT;
+		return;
+	}
+	design->until = UNTIL_WIDTH;
+	if (node->kind == YNODE_SCALAR && str_ends(node->text, "%"))
+		opt_read_value(ctx, &width, node, design);
+	else
+		opt_node_error(ctx, node, "until is verdict, or a half-width such as 1%%");
+}
+
+static json_t *until_json(const struct opt *row KB_UNUSED, const void *base)
+{
+	const struct design *design = base;
+	struct str text = STR_INIT;
+	json_t *json;
+
+	if (design->until == UNTIL_BOOTS)
+		return NULL;
+	if (design->until == UNTIL_VERDICT)
+		return json_text("verdict");
+	opt_add_pct(&text, design->until_pct);
+	json = json_text(str_text(&text));
+	str_release(&text);
+	return json;
+}
+
 static void keep_node(
 	const struct opt_ctx *ctx, const struct opt *row, const struct ynode *node, void *base)
 {
@@ -125,6 +159,11 @@ static const struct opt design_rows[] = {
 		.help = "bracketed, shuffled, or a list of variants such as [A, B, A]"},
 	{"boots", OPT_INT, DESIGN(boots), .min = 2, .max = 1000,
 		.help = "boots of each variant, 4 unless given; even when bracketed"},
+	{"until", OPT_CUSTOM, .read = read_until, .json = until_json,
+		.help = "instead of boots: verdict, or a half-width such as 1%; a look after "
+			"every block"},
+	{"max", OPT_INT, DESIGN(max_boots), .min = 2, .max = 200,
+		.help = "boots of each variant at most, 16 unless given; with until, even"},
 	{"runs", OPT_INT, DESIGN(runs), .def = "9", .min = 1, .max = 1000,
 		.help = "measured runs in a boot and condition"},
 	{"warmup", OPT_INT, DESIGN(warmup), .def = "1", .min = 0, .max = 100,

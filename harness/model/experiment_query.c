@@ -51,6 +51,27 @@ bool experiment_decides(
 	return false;
 }
 
+int experiment_looks(const struct experiment *experiment)
+{
+	return (int)experiment->design.max_boots / 2;
+}
+
+static void add_boots(struct str *line, const struct design *design)
+{
+	switch (design->until) {
+	case UNTIL_BOOTS:
+		str_addf(line, ", %lld boots", (long long)design->boots);
+		return;
+	case UNTIL_VERDICT:
+		str_add(line, ", until verdict");
+		break;
+	case UNTIL_WIDTH:
+		str_addf(line, ", until ±%g %%", design->until_pct);
+		break;
+	}
+	str_addf(line, ", at most %lld boots", (long long)design->max_boots);
+}
+
 char *experiment_design_line(const struct experiment *experiment)
 {
 	static const char *const names[] = {[ORDER_BRACKETED] = "bracketed",
@@ -65,7 +86,7 @@ char *experiment_design_line(const struct experiment *experiment)
 		for (const char *const *name = design->explicit_order; *name; name++)
 			str_addf(&line, " %s", *name);
 	else if (design->order != ORDER_ADAPTIVE)
-		str_addf(&line, ", %lld boots", (long long)design->boots);
+		add_boots(&line, design);
 	str_addf(&line, ", %lld run%s, %lld warm-up%s, seed %lld", (long long)design->runs,
 		design->runs == 1 ? "" : "s", (long long)design->warmup,
 		design->warmup == 1 ? "" : "s", (long long)design->seed);

@@ -169,6 +169,9 @@ static void count_boots(struct draft *d)
 	} else if (design->order == ORDER_ADAPTIVE) {
 		d->boots_in_block = d->block_count = 0;
 	}
+	/* The others are appended after the look at the first one. */
+	if (design->until != UNTIL_BOOTS)
+		d->block_count = 1;
 }
 
 /* What is the same for all blocks. */

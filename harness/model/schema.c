@@ -368,4 +368,14 @@ static const char version_4[] =
 	"  PRIMARY KEY (experiment_id, number)"
 	") STRICT, WITHOUT ROWID;" EVIDENCE("bisect_step") EVIDENCE("bisect_event");
 
-const char *const schema_steps[SCHEMA_VERSION] = {version_1, version_2, version_3, version_4};
+static const char version_5[] =
+	/* how many looks it has at most, one after every block; 0: its boots are fixed */
+	"ALTER TABLE experiment ADD COLUMN looks INTEGER NOT NULL DEFAULT 0;"
+	/* the half-width that it goes on until; NULL: until verdicts */
+	"ALTER TABLE experiment ADD COLUMN until_pct REAL;"
+	/* the look that the verdict was reached at, and its level; 0 and NULL: there are none */
+	"ALTER TABLE verdict ADD COLUMN look INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE verdict ADD COLUMN level REAL;";
+
+const char *const schema_steps[SCHEMA_VERSION] = {
+	version_1, version_2, version_3, version_4, version_5};

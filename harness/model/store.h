@@ -57,6 +57,8 @@ struct store_experiment {
 	const char *design;	  /* one line */
 	bool means_only;	  /* boot means without runs: an estimate and a drift, no verdict */
 	const char *version;	  /* of kbracket */
+	int looks;		  /* at most, one after every block; 0: its boots are fixed */
+	double until_pct;	  /* half-width that it goes on until; NaN: until verdicts */
 };
 
 KB_MUST_CHECK int store_list(struct store *store, struct arena *arena,

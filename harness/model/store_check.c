@@ -13,7 +13,8 @@
 static const char heads[] =
 	"SELECT 'experiment', id FROM experiment WHERE (?1 = 0 OR id = ?1) AND NOT"
 	" (state IN ('planned', 'started', 'done', 'interrupted')"
-	"  AND kind IN ('experiment', 'calibration', 'import')) LIMIT 1";
+	"  AND kind IN ('experiment', 'calibration', 'import')"
+	"  AND looks BETWEEN 0 AND 100) LIMIT 1";
 
 static const char *const parts[] = {
 	"SELECT 'variant', variant.id FROM variant"

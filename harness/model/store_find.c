@@ -8,7 +8,7 @@
 /* Columns of struct store_experiment after id and spec, in the order that read_head takes them. */
 #define HEAD                                                                               \
 	"name, kind, state, created_ns, spec_sha256, seed, margin_pct, alpha_pct, cv_pct," \
-	" drift_pct, design, means_only, version"
+	" drift_pct, design, means_only, version, looks, until_pct"
 
 static void read_head(struct arena *arena, struct db_rows *rows, struct store_experiment *out)
 {
@@ -28,6 +28,8 @@ static void read_head(struct arena *arena, struct db_rows *rows, struct store_ex
 		.design = store_arena_text(arena, rows, 12),
 		.means_only = db_int(rows, 13),
 		.version = store_arena_text(arena, rows, 14),
+		.looks = (int)db_int(rows, 15),
+		.until_pct = db_double(rows, 16),
 	};
 }
 

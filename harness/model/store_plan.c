@@ -36,12 +36,15 @@ static int add_experiment(struct create *create, struct err *err)
 	sha256_of(what->spec, strlen(what->spec), sha256);
 	ret = db_run(create->store->db, err,
 		"INSERT INTO experiment (name, kind, created_ns, state, spec, spec_sha256, seed,"
-		" margin_pct, alpha_pct, cv_pct, drift_pct, design, version)"
-		" VALUES (?, ?, ?, 'planned', ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		"ttittiddddtt", experiment->name, store_kind_name(what->kind), clock_wall_ns(),
+		" margin_pct, alpha_pct, cv_pct, drift_pct, design, version, looks, until_pct)"
+		" VALUES (?, ?, ?, 'planned', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		"ttittiddddttid", experiment->name, store_kind_name(what->kind), clock_wall_ns(),
 		what->spec, sha256, experiment->design.seed, experiment->gates.margin_pct,
 		experiment->gates.alpha_pct, gate(experiment->gates.cv_pct),
-		gate(experiment->gates.drift_pct), design, what->version);
+		gate(experiment->gates.drift_pct), design, what->version,
+		(int64_t)experiment_looks(experiment),
+		experiment->design.until == UNTIL_WIDTH ? experiment->design.until_pct
+							: __builtin_nan(""));
 	create->experiment_id = db_last_id(create->store->db);
 	free(design);
 	return ret;

@@ -121,6 +121,8 @@ struct store_verdict {
 	const char *word_kept; /* the verdict if dropped runs were kept; "" the same */
 	int64_t family;
 	bool headline;
+	int look;     /* that it was reached at, from 1; 0: the experiment has none */
+	double level; /* p at that look is held to it; NaN: there are no looks */
 };
 
 /* Replaces all verdicts of the experiment. condition_id is not stored (the metric knows it). */

@@ -131,6 +131,36 @@ static void an_explicit_order_brings_its_own_boots(void **state)
 	free(line);
 }
 
+static void boots_may_be_added_until_it_is_enough(void **state)
+{
+	static const struct {
+		const char *design, *line;
+		enum design_until until;
+		int looks;
+	} cases[] = {
+		{"{until: verdict}",
+			"bracketed, until verdict, at most 16 boots, 9 runs, 1 warm-up, seed 1",
+			UNTIL_VERDICT, 8},
+		{"{until: 1.5%, max: 12}",
+			"bracketed, until ±1.5 %, at most 12 boots, 9 runs, 1 warm-up, seed 1",
+			UNTIL_WIDTH, 6},
+		{"{order: adaptive}", "adaptive, 9 runs, 1 warm-up, seed 1", UNTIL_BOOTS, 0}};
+	struct reader *r = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char *more = xasprintf("design: %s\n", cases[i].design), *line;
+
+		must_read(r, 2, more);
+		assert_int_equal(r->e.design.until, cases[i].until);
+		assert_int_equal(r->e.design.boots, 0);
+		assert_int_equal(experiment_looks(&r->e), cases[i].looks);
+		line = experiment_design_line(&r->e);
+		assert_string_equal(line, cases[i].line);
+		free(line);
+		free(more);
+	}
+}
+
 static void wrong_designs_are_told(void **state)
 {
 	static const struct {
@@ -146,6 +176,18 @@ static void wrong_designs_are_told(void **state)
 		{"design: {order: []}\n", "order has 0 items; at least 1 are wanted\n"},
 		{"design: {order: braketed}\n",
 			"order is bracketed, shuffled, or a list of variants such as [A, B, A]\n"},
+		{"design: {until: verdict, boots: 4}\n",
+			"boots: until says when it is enough, and max bounds it\n"},
+		{"design: {until: verdict, max: 5}\n",
+			"max: 5 is odd; a bracket holds each variant twice, so an even number is "
+			"wanted\n"},
+		{"design: {max: 12}\n", "max: goes with until, which is not given\n"},
+		{"design: {until: 1%, order: shuffled}\n",
+			"until: whole brackets are added, so order is bracketed\n"},
+		{"design: {until: 12}\n", "until is verdict, or a half-width such as 1%\n"},
+		{"design: {until: 0%}\n", "until: 0% is out of range: 0.01% to 50%\n"},
+		{"design: {order: adaptive, boots: 4}\n",
+			"boots: an adaptive order begins with none\n"},
 		{"saturation: [50%, 25%, 50%]\n", "saturation: 50% is listed twice\n"},
 		{"saturation: []\n", "saturation has 0 items; at least 1 are wanted\n"},
 		{"decide: [alfa]\n", "decide: 'alfa' is neither a suite of this experiment nor "
@@ -208,7 +250,9 @@ static void what_is_dumped_reads_as_the_same(void **state)
 	struct reader *r = *state, again = {0};
 	static const char *const mores[] = {"", "duration: 2s\ndesign: {order: [A, B, A]}\n",
 		("saturation: [33.3%]\ngates: {cv: 3%}\npolicies: {steal: drop}\ndecide: [beta]\n"
-		 "design: {order: shuffled, boots: 5}\nabout: \"x: y\"\n")};
+		 "design: {order: shuffled, boots: 5}\nabout: \"x: y\"\n"),
+		"design: {until: verdict, max: 12}\n", "design: {until: 0.7%}\n",
+		"design: {order: adaptive}\n"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(mores) + 1; i++) {
 		char *once, *twice;
@@ -226,6 +270,9 @@ static void what_is_dumped_reads_as_the_same(void **state)
 		assert_int_equal(again.e.listed_count, r->e.listed_count);
 		assert_string_equal(again.e.suites[0].sha256, r->e.suites[0].sha256);
 		assert_int_equal(again.e.design.boots, r->e.design.boots);
+		assert_int_equal(again.e.design.until, r->e.design.until);
+		assert_int_equal(again.e.design.max_boots, r->e.design.max_boots);
+		assert_true(again.e.design.until_pct == r->e.design.until_pct);
 		free(once);
 		free(twice);
 		arena_release(&again.arena);
@@ -346,6 +393,8 @@ int main(void)
 			without_decide_all_but_controls_decide, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			an_explicit_order_brings_its_own_boots, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			boots_may_be_added_until_it_is_enough, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_designs_are_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			baselines_named_by_against_are_added, set_up, tear_down),

@@ -379,6 +379,14 @@ static void a_further_block_is_the_one_that_was_planned_at_once(void **state)
 	}
 }
 
+static void with_looks_the_first_block_is_planned(void **state)
+{
+	struct planner *p = *state;
+
+	make(p, 3, "design: {until: verdict, max: 12}\n", 8);
+	assert_string_equal(letters(p), "ABCCBA");
+}
+
 static void a_block_can_leave_variants_and_conditions_out(void **state)
 {
 	static const bool wanted[] = {true, false, true};
@@ -477,6 +485,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(silly_sizes_are_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_further_block_is_the_one_that_was_planned_at_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			with_looks_the_first_block_is_planned, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_block_can_leave_variants_and_conditions_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
