@@ -66,6 +66,8 @@ static int expand_around(
 	if (!ret)
 		ret = expand_list(e, suite->server, values, &out->server);
 	if (!ret)
+		ret = expand_list(e, suite->server_version, values, &out->server_version);
+	if (!ret)
 		ret = expand_list(e, suite->ready, values, &out->ready);
 	return ret;
 }

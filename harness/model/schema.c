@@ -377,5 +377,9 @@ static const char version_5[] =
 	"ALTER TABLE verdict ADD COLUMN look INTEGER NOT NULL DEFAULT 0;"
 	"ALTER TABLE verdict ADD COLUMN level REAL;";
 
+/* server_id: the program that served the measured one; NULL: none, or not known */
+static const char version_6[] =
+	"ALTER TABLE run ADD COLUMN server_id INTEGER REFERENCES program(id);";
+
 const char *const schema_steps[SCHEMA_VERSION] = {
-	version_1, version_2, version_3, version_4, version_5};
+	version_1, version_2, version_3, version_4, version_5, version_6};

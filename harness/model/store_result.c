@@ -10,16 +10,17 @@ static int set_run(struct store *store, const struct store_run_end *end, struct 
 {
 	int ret = db_run(store->db, err,
 		"UPDATE run SET state = ?, reason = ?, detail = ?, attempt_id = ?,"
-		" program_id = nullif(?, 0), started_ns = nullif(?, 0), ended_ns = nullif(?, 0),"
+		" program_id = nullif(?, 0), server_id = nullif(?, 0), started_ns = nullif(?, 0), "
+		"ended_ns = nullif(?, 0),"
 		" wall_ns = nullif(?, -1), exit_code = nullif(?, -1), signal = nullif(?, -1),"
 		" user_ns = nullif(?, -1), system_ns = nullif(?, -1),"
 		" max_rss_bytes = nullif(?, -1), voluntary_switches = nullif(?, -1),"
 		" involuntary_switches = nullif(?, -1), reading = ?,"
 		" stored_ns = ? WHERE id = ? AND state = 'started'",
-		"tttiiiiiiiiiiiiiii", end->reason ? "failed" : "done",
+		"tttiiiiiiiiiiiiiiii", end->reason ? "failed" : "done",
 		end->reason ? end->reason : "", end->detail ? end->detail : "", end->attempt_id,
-		end->program_id, end->started_ns, end->ended_ns, end->wall_ns, end->exit_code,
-		end->signal, end->user_ns, end->system_ns, end->max_rss_bytes,
+		end->program_id, end->server_id, end->started_ns, end->ended_ns, end->wall_ns,
+		end->exit_code, end->signal, end->user_ns, end->system_ns, end->max_rss_bytes,
 		end->voluntary_switches, end->involuntary_switches,
 		(int64_t)(end->sample_count > 0), clock_wall_ns(), end->run_id);
 

@@ -24,6 +24,7 @@ struct store_flag {
 struct store_run_end {
 	int64_t run_id, attempt_id;
 	int64_t program_id; /* 0: not known */
+	int64_t server_id;  /* of what served the program; 0: nothing */
 	const char
 		*reason; /* NULL: done; else exit, signal, timeout, output-limit, unparsable, ... */
 	const char *detail;

@@ -159,6 +159,9 @@ static void read_run(struct db_rows *rows, struct store_run_row *out)
 		.saturation_pct = db_double(rows, 33),
 		.workers = db_int(rows, 34),
 		.cpus = db_int(rows, 35),
+		.server = text_or_empty(rows, 36),
+		.server_sha256 = text_or_empty(rows, 37),
+		.server_version = text_or_empty(rows, 38),
 	};
 }
 
@@ -192,13 +195,15 @@ int store_each_run(struct store *store, const struct store_run_filter *filter, s
 		" signal, user_ns, system_ns, max_rss_bytes, voluntary_switches,"
 		" involuntary_switches, environment.json,"
 		" (SELECT group_concat(flag.reason || ': ' || flag.detail, char(10)) FROM flag"
-		"  WHERE flag.run_id = run.id), reading, boot.block, saturation_pct, workers, cpus"
+		"  WHERE flag.run_id = run.id), reading, boot.block, saturation_pct, workers, cpus,"
+		" server.name, server.sha256, server.version"
 		" FROM boot JOIN run ON run.boot_id = boot.id"
 		" JOIN condition ON condition.id = run.condition_id"
 		" JOIN suite ON suite.id = suite_id"
 		" JOIN variant ON variant.id = boot.variant_id"
 		" JOIN machine ON machine.id = boot.machine_id"
 		" LEFT JOIN program ON program.id = program_id"
+		" LEFT JOIN program server ON server.id = server_id"
 		" LEFT JOIN environment ON environment.run_id = run.id"
 		" WHERE (?1 = 0 OR boot.experiment_id = ?1) AND (?2 = 0 OR boot.id = ?2)"
 		" AND (?3 = 0 OR run.id = ?3) AND (?4 IS NULL OR suite.name = ?4)"

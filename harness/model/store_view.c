@@ -154,6 +154,9 @@ static void read_condition(struct arena *arena, struct db_rows *rows, struct sto
 		.program = "",
 		.program_sha256 = "",
 		.program_version = "",
+		.server = "",
+		.server_sha256 = "",
+		.server_version = "",
 	};
 }
 
@@ -194,9 +197,11 @@ static int load_programs(struct store *store, struct arena *arena, int64_t exper
 {
 	struct db_rows *rows;
 	int ret = db_query(store->db, &rows, err,
-		"SELECT condition_id, program.name, program.sha256, program.version, max(run.id)"
+		"SELECT condition_id, program.name, program.sha256, program.version, server.name,"
+		" server.sha256, server.version, max(run.id)"
 		" FROM boot JOIN run ON run.boot_id = boot.id"
 		" JOIN program ON program.id = run.program_id"
+		" LEFT JOIN program server ON server.id = run.server_id"
 		" WHERE boot.experiment_id = ? AND boot.machine_id = ? GROUP BY condition_id",
 		"ii", experiment_id, machine->id);
 
@@ -210,6 +215,9 @@ static int load_programs(struct store *store, struct arena *arena, int64_t exper
 		condition->program = store_arena_text(arena, rows, 1);
 		condition->program_sha256 = store_arena_text(arena, rows, 2);
 		condition->program_version = store_arena_text(arena, rows, 3);
+		condition->server = store_arena_text(arena, rows, 4);
+		condition->server_sha256 = store_arena_text(arena, rows, 5);
+		condition->server_version = store_arena_text(arena, rows, 6);
 	}
 	db_end(rows);
 	return ret;

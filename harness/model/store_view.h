@@ -41,6 +41,7 @@ struct store_condition {
 	bool control, decides;
 	const char *skipped; /* why its optional suite was left out on the machine; "" it was not */
 	const char *program, *program_sha256, *program_version; /* of its newest run; "" before */
+	const char *server, *server_sha256, *server_version;	/* of what served it; "" none */
 	struct store_metric *metrics;
 	size_t metric_count;
 };

@@ -124,6 +124,7 @@ static void check_around(
 	for (size_t i = 0; i < suite->teardown.count; i++)
 		check_argv(ctx, spec, "teardown", suite->teardown.items[i]);
 	check_argv(ctx, spec, "server", suite->server);
+	check_argv(ctx, spec, "server_version", suite->server_version);
 	check_argv(ctx, spec, "ready", suite->ready);
 }
 
@@ -217,6 +218,8 @@ static void check_server(const struct opt_ctx *ctx, const struct suite *suite)
 
 	if (!*suite->server && (*suite->ready || suite->ready_port))
 		mistake = "ready and ready_port need a server";
+	else if (!*suite->server && *suite->server_version)
+		mistake = "server_version needs a server";
 	else if (*suite->server && !*suite->ready && !suite->ready_port)
 		mistake = "the server needs ready or ready_port";
 	else if (*suite->version && suite->program &&

@@ -84,6 +84,8 @@ struct suite {
 	struct pairs files_sha256; /* of those whose content is settled: name, 64 hex digits */
 	struct command_list setup, teardown; /* before each run; after it */
 	const char *const *server; /* argv of what runs beside the program; empty: nothing */
+	const char *const *server_version; /* argv that prints the server's version, beginning with
+					      what serves; empty: server[0], not known how */
 	const char *const
 		*ready;	    /* argv that exits with 0 once the server works; empty: not asked */
 	int64_t ready_port; /* of 127.0.0.1, taken once the server works; 0: not asked */
@@ -139,7 +141,7 @@ struct condition {
 	const char *const *argv;	     /* expanded */
 	const char *const *env;		     /* expanded NAME=VALUE */
 	struct command_list setup, teardown; /* expanded, as the two after them */
-	const char *const *server, *const *ready;
+	const char *const *server, *const *server_version, *const *ready;
 	const char *const *expects; /* what each of suite->echoes must say, expanded */
 	const char *merged; /* "50%" or "50%, 25%" when this also stands for saturations with as
 			       many workers; NULL when not */

@@ -269,6 +269,8 @@ const struct opt suite_opts[] = {
 		.json = commands_json, .help = "argument lists, run before each run; templates"},
 	{"server", OPT_LIST, SUITE(server), .min = 1, .max = 200,
 		.help = "argument list of what serves the program during a run; templates"},
+	{"server_version", OPT_LIST, SUITE(server_version), .min = 1, .max = 20,
+		.help = "argument list that prints the server's version, beginning with it"},
 	{"ready", OPT_LIST, SUITE(ready), .min = 1, .max = 200,
 		.help = "argument list; the server is ready once it exits with 0; templates"},
 	{"ready_port", OPT_INT, SUITE(ready_port), .min = 0, .max = 65535,

@@ -66,6 +66,8 @@ static const char *obstacle(const struct spot *a, const struct spot *b)
 		return "the program was called differently";
 	if (*x->program_sha256 && *y->program_sha256 && !same(x->program_sha256, y->program_sha256))
 		return "the program is another binary";
+	if (*x->server_sha256 && *y->server_sha256 && !same(x->server_sha256, y->server_sha256))
+		return "the server is another binary";
 	return "";
 }
 

@@ -144,6 +144,16 @@ static void write_variant(
 	str_release(&text);
 }
 
+static void add_program(struct str *out, const char *what, const char *name, const char *version,
+	const char *sha256)
+{
+	str_addf(out, "%s %s", what, name);
+	if (*version)
+		str_addf(out, " %s", version);
+	if (*sha256)
+		str_addf(out, ", sha256 %.12s", sha256);
+}
+
 static void write_programs(
 	const struct layout *layout, struct str *out, const struct store_machine *machine)
 {
@@ -158,11 +168,11 @@ static void write_programs(
 				       condition->program_sha256) == 0;
 		if (told)
 			continue;
-		str_addf(&text, "program %s", condition->program);
-		if (*condition->program_version)
-			str_addf(&text, " %s", condition->program_version);
-		if (*condition->program_sha256)
-			str_addf(&text, ", sha256 %.12s", condition->program_sha256);
+		add_program(&text, "program", condition->program, condition->program_version,
+			condition->program_sha256);
+		if (*condition->server)
+			add_program(&text, "; server", condition->server, condition->server_version,
+				condition->server_sha256);
 		str_addf(&text, "; suite %s, sha256 %.12s", condition->suite,
 			condition->suite_sha256);
 		item(layout, out, &text);

@@ -187,6 +187,7 @@ static void set_columns(struct storing *storing, const struct live *live)
 		.run_id = storing->run->id,
 		.attempt_id = live->attempt_id,
 		.program_id = storing->rig->program_ids[suite],
+		.server_id = storing->rig->server_ids[suite],
 		.reason = outcome->reason,
 		.detail = outcome->detail,
 		.started_ns = outcome->started_ns,

@@ -40,6 +40,7 @@ struct rig {
 	const char **program_paths;	  /* on the machine, by suite; NULL: an optional one that is
 					     not there */
 	int64_t *program_ids;		  /* in the store, by suite */
+	int64_t *server_ids;		  /* of what serves it; 0: nothing */
 	struct remote remote;
 	struct file_lock lock;
 	struct boot_image safe;

@@ -90,6 +90,7 @@ static void list_around(struct rig *rig, const struct suite *suite)
 	for (size_t i = 0; i < suite->teardown.count; i++)
 		list_command(rig, suite->teardown.items[i]);
 	list_command(rig, suite->server);
+	list_command(rig, suite->server_version);
 	list_command(rig, suite->ready);
 }
 
@@ -101,7 +102,7 @@ void programs_list(struct rig *rig)
 	size_t most = 1;
 
 	for (size_t i = 0; i < experiment->suite_count; i++)
-		most += 3 + experiment->suites[i].files.count + experiment->suites[i].setup.count +
+		most += 4 + experiment->suites[i].files.count + experiment->suites[i].setup.count +
 			experiment->suites[i].teardown.count;
 	rig->programs = arena_alloc(arena, most * sizeof(*rig->programs));
 	for (size_t i = 0; i < experiment->suite_count; i++) {
@@ -117,18 +118,18 @@ void programs_list(struct rig *rig)
 }
 
 /* Asks for the SHA-256 of every place where a program could be. */
-static int digest(struct rig *rig, const struct suite *suite, json_t **out, struct err *err)
+static int digest(struct rig *rig, const char *name, json_t **out, struct err *err)
 {
-	const char *known = rig->remote.ops->program_path(rig->remote.machine, suite->program);
+	const char *known = rig->remote.ops->program_path(rig->remote.machine, name);
 	struct strv arguments = STRV_INIT;
 	int ret;
 
 	strv_add(&arguments, "digest");
-	if (known || suite->program[0] == '/')
-		strv_add(&arguments, known ? known : suite->program);
+	if (known || name[0] == '/')
+		strv_add(&arguments, known ? known : name);
 	else
 		for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
-			strv_addf(&arguments, "%s/%s", folders[i], suite->program);
+			strv_addf(&arguments, "%s/%s", folders[i], name);
 	ret = remote_json(&rig->remote, strv_argv(&arguments), out, err);
 	strv_release(&arguments);
 	return ret;
@@ -151,13 +152,20 @@ static void add_first_line(struct str *out, const char *text, size_t len)
 	str_add_safe(out, text, end);
 }
 
-static char *version_spec(const struct suite *suite, const char *program)
+/* A program on the machine, and how it is asked for its version: argv, whose first word is a name
+ * for path; empty when it can't be asked. */
+struct found {
+	const char *name, *path, *sha256; /* path NULL: it is not there */
+	const char *const *version;
+};
+
+static char *version_spec(const struct found *found)
 {
 	json_t *o = json_object(), *argv = json_array();
 	struct str text = STR_INIT;
 
-	for (size_t i = 0; i < argv_count(suite->version); i++)
-		json_array_append_new(argv, json_text(i ? suite->version[i] : program));
+	for (size_t i = 0; i < argv_count(found->version); i++)
+		json_array_append_new(argv, json_text(i ? found->version[i] : found->path));
 	json_object_set_new(o, "argv", argv);
 	json_object_set_new(o, "timeout_ns", json_integer(VERSION_NS));
 	json_object_set_new(o, "output_bytes", json_integer(VERSION_BYTES));
@@ -168,11 +176,10 @@ static char *version_spec(const struct suite *suite, const char *program)
 
 /* What the program says that it is: as a run of its own, under the agent. A program that says
  * nothing has no version; that is no reason to stop. */
-static void ask_version(struct rig *rig, size_t index, struct str *out)
+static void ask_version(struct rig *rig, const struct found *found, struct str *out)
 {
-	const struct suite *suite = &rig->engine->experiment->suites[index];
 	const char *workdir = rig->remote.ops->workdir(rig->remote.machine);
-	char *place = xasprintf("%s/version-%zu", workdir, index), *spec;
+	char *place = xasprintf("%s/version", workdir), *spec;
 	const char *arguments[] = {"run", "--spec-on-stdin", place, "--forget", place, NULL};
 	struct remote_call call = {
 		.arguments = arguments, .timeout_ns = VERSION_NS + 60 * NS_PER_S};
@@ -181,7 +188,7 @@ static void ask_version(struct rig *rig, size_t index, struct str *out)
 	const char *text;
 	size_t len;
 
-	spec = version_spec(suite, rig->program_paths[index]);
+	spec = version_spec(found);
 	call.input = spec;
 	if (!remote_call(&rig->remote, &call, &answer, NULL) && answer.end == REMOTE_OK &&
 		!outcome_parse(&answer.out, &outcome, NULL)) {
@@ -202,27 +209,12 @@ static void ask_version(struct rig *rig, size_t index, struct str *out)
 	free(place);
 }
 
-static int store_identity(struct rig *rig, size_t index, const char *sha256, struct err *err)
+static int locate(struct rig *rig, struct found *found, struct err *err)
 {
-	const struct suite *suite = &rig->engine->experiment->suites[index];
-	struct str version = STR_INIT;
-	int ret;
-
-	if (*suite->version)
-		ask_version(rig, index, &version);
-	ret = store_program(rig->engine->store, suite->program, sha256, str_text(&version),
-		&rig->program_ids[index], err);
-	str_release(&version);
-	return ret;
-}
-
-static int find(struct rig *rig, size_t index, struct err *err)
-{
-	const struct suite *suite = &rig->engine->experiment->suites[index];
 	json_t *digests = NULL, *entry = NULL;
 	const char *sha256 = "";
 	size_t i;
-	int ret = digest(rig, suite, &digests, err);
+	int ret = digest(rig, found->name, &digests, err);
 
 	if (ret)
 		return ret;
@@ -232,24 +224,77 @@ static int find(struct rig *rig, size_t index, struct err *err)
 		if (sha256[0])
 			break;
 	}
-	if (!sha256[0] && suite->optional) {
-		json_decref(digests);
+	if (sha256[0]) {
+		found->path = arena_strdup(
+			&rig->engine->arena, json_get_text(entry, "path", found->name));
+		found->sha256 = arena_strdup(&rig->engine->arena, sha256);
+	}
+	json_decref(digests);
+	return 0;
+}
+
+static int store_identity(struct rig *rig, const struct found *found, int64_t *id, struct err *err)
+{
+	struct str version = STR_INIT;
+	int ret;
+
+	if (*found->version)
+		ask_version(rig, found, &version);
+	ret = store_program(
+		rig->engine->store, found->name, found->sha256, str_text(&version), id, err);
+	str_release(&version);
+	return ret;
+}
+
+/* What serves a suite's conditions: the same program in all of them. False when nothing does. */
+static bool server_of(const struct rig *rig, const struct suite *suite, struct found *out)
+{
+	static const char *const not_known[] = {NULL};
+
+	for (size_t i = 0; *suite->server && i < rig->plan->condition_count; i++) {
+		const struct condition *condition = &rig->plan->conditions[i];
+		const char *const *version = condition->server_version;
+
+		if (condition->suite != suite)
+			continue;
+		*out = (struct found){.name = *version ? version[0] : condition->server[0],
+			.version = *version ? version : not_known};
+		return true;
+	}
+	return false;
+}
+
+static int missing(struct rig *rig, const struct suite *suite, const char *name, struct err *err)
+{
+	if (suite->optional) {
 		engine_note(rig->engine, 0, "no-program", "suite '%s' is left out on machine '%s'",
 			suite->name, rig->plan->machine->name);
 		return 0;
 	}
-	if (!sha256[0]) {
-		json_decref(digests);
-		return err_set(err, ERR_USAGE,
-			"suite '%s': there is no program '%s' on machine '%s'; install it there, "
-			"or give its path here under programs: in the machine's file%s%s",
-			suite->name, suite->program, rig->plan->machine->name,
-			suite->homepage[0] ? "; where to get it: " : "", suite->homepage);
-	}
-	rig->program_paths[index] =
-		arena_strdup(&rig->engine->arena, json_get_text(entry, "path", suite->program));
-	ret = store_identity(rig, index, sha256, err);
-	json_decref(digests);
+	return err_set(err, ERR_USAGE,
+		"suite '%s': there is no program '%s' on machine '%s'; install it there, "
+		"or give its path here under programs: in the machine's file%s%s",
+		suite->name, name, rig->plan->machine->name,
+		suite->homepage[0] ? "; where to get it: " : "", suite->homepage);
+}
+
+static int find(struct rig *rig, size_t index, struct err *err)
+{
+	const struct suite *suite = &rig->engine->experiment->suites[index];
+	struct found program = {.name = suite->program, .version = suite->version}, server;
+	bool served = server_of(rig, suite, &server);
+	int ret = locate(rig, &program, err);
+
+	if (!ret && served)
+		ret = locate(rig, &server, err);
+	if (ret)
+		return ret;
+	if (!program.path || (served && !server.path))
+		return missing(rig, suite, program.path ? server.name : program.name, err);
+	rig->program_paths[index] = program.path;
+	ret = store_identity(rig, &program, &rig->program_ids[index], err);
+	if (!ret && served)
+		ret = store_identity(rig, &server, &rig->server_ids[index], err);
 	return ret;
 }
 
@@ -281,6 +326,7 @@ int programs_find(struct rig *rig, struct err *err)
 		arena_alloc(&rig->engine->arena, (count + 1) * sizeof(*rig->program_paths));
 	rig->program_ids =
 		arena_alloc(&rig->engine->arena, (count + 1) * sizeof(*rig->program_ids));
+	rig->server_ids = arena_alloc(&rig->engine->arena, (count + 1) * sizeof(*rig->server_ids));
 	for (size_t i = 0; i < count && !ret; i++) {
 		ret = check_files(rig, &rig->engine->experiment->suites[i], err);
 		if (!ret)

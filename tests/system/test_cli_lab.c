@@ -309,6 +309,7 @@ static void a_suite_brings_its_server(void **state)
 		"version: [sh, -c, 'echo; echo served 1.2; exit 3']\n"
 		"setup: [[mkdir, data], [sh, -c, 'echo {workers} > data/in']]\n"
 		"server: [sh, -c, 'cp data/in data/out; %s']\n"
+		"server_version: [sleep, -c, 'no such option']\n"
 		"ready: [test, -s, data/out]\nteardown: [[sh, -c, 'echo bye']]\n"
 		"conditions:\n  all: { argv: [sh, -c, 'cat data/out; sleep 0.3; "
 		"echo {workers}'], expect: 10ms }\n"
@@ -330,6 +331,10 @@ static void a_suite_brings_its_server(void **state)
 	expect_measured(call(bench, "run %s/configs/served.yaml", bench->folder), bench);
 	expect_code(bench, 0, "show run 1");
 	expect_text(&bench->out, "served 1.2");
+	expect_text(&bench->out, "server: sleep\nserver_version: \"/usr/bin/sleep: invalid");
+	expect_text(&bench->out, "server_sha256: ");
+	expect_code(bench, 0, "report --allow-inconclusive");
+	expect_text(&bench->out, "; server sleep /usr/bin/sleep:");
 	write_lab_file(bench, "suites/served.yaml", bad);
 	(void)call(bench, "run %s/configs/served.yaml", bench->folder);
 	expect_text(&bench->chatter, "the server ended with exit 9 (full)");
