@@ -292,7 +292,7 @@ static inline int lab_count_sample(void *arg, const struct store_sample_row *row
 	assert_true(row->value == lab_value(row->metric, row->workers, row->ordinal));
 	assert_in_range(row->boot, 1, FAKE_BOOTS);
 	assert_in_range(metric, 0, 2);
-	if (row->warmup)
+	if (row->kind == RUN_WARMUP)
 		return 0;
 	assert_in_range(row->run, 1, FAKE_RUNS);
 	count->seen[machine][row->boot - 1][condition][row->run - 1][metric]++;

@@ -373,12 +373,12 @@ KB_UNUSED static void real_lab_assert_whole(struct real_lab *lab)
 	/* no place of the plan is without its run, and none has two */
 	real_lab_assert_count(lab, 0,
 		"SELECT count(*) FROM (SELECT 1 FROM run r JOIN boot b ON b.id = r.boot_id"
-		"  WHERE b.state = 'done' AND r.warmup = 0"
+		"  WHERE b.state = 'done' AND r.kind = 0"
 		"  GROUP BY r.boot_id, r.condition_id, r.ordinal"
 		"  HAVING sum(r.state = 'done') <> 1)");
 	real_lab_assert_count(lab, 0,
 		"SELECT count(*) FROM (SELECT 1 FROM run r JOIN boot b ON b.id = r.boot_id"
-		"  WHERE b.state = 'done' AND r.warmup = 1 AND r.state = 'done'"
+		"  WHERE b.state = 'done' AND r.kind = 1 AND r.state = 'done'"
 		"  GROUP BY r.boot_id, r.condition_id, r.ordinal, r.attempt_id"
 		"  HAVING count(*) <> 1)");
 	/* each run has one sample of each metric of its condition, and no other run has any */

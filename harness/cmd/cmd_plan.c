@@ -101,8 +101,8 @@ static int look_for_detection(
 
 static void add_run(struct str *out, const struct plan *plan, const struct plan_run *run)
 {
-	str_addf(out, "         %s%s %d\n", plan->conditions[run->condition].name,
-		run->warmup ? ", warm-up" : ", run", run->ordinal);
+	str_addf(out, "         %s, %s %d\n", plan->conditions[run->condition].name,
+		run_kind_name(run->kind), run->ordinal);
 }
 
 static void add_condition(struct str *out, const struct condition *condition)
@@ -204,7 +204,7 @@ static json_t *boot_json(const struct experiment *experiment, const struct plan 
 
 		json_put_text(run, "condition", plan->conditions[boot->runs[r].condition].name);
 		json_put_int(run, "ordinal", boot->runs[r].ordinal);
-		json_put_bool(run, "warmup", boot->runs[r].warmup);
+		json_put_text(run, "kind", run_kind_name(boot->runs[r].kind));
 		json_push(list, run);
 	}
 	if (runs)

@@ -20,8 +20,9 @@ static void add_boot(struct str *out, const struct progress *p)
 
 static void add_run(struct str *out, const struct progress *p)
 {
-	str_addf(out, "run %d/%d %s%s", p->run, p->runs, or_empty(p->condition),
-		p->warmup ? " (warm-up)" : "");
+	str_addf(out, "run %d/%d %s", p->run, p->runs, or_empty(p->condition));
+	if (p->run_kind != RUN_MEASURED)
+		str_addf(out, " (%s)", run_kind_name(p->run_kind));
 }
 
 static void show(const struct progress *p, const struct str *what)

@@ -114,7 +114,7 @@ static int push_run(void *arg, const struct store_run_row *row)
 	json_put_int(out, "run", row->id);
 	json_put_int(out, "position", row->position);
 	json_put_text(out, "condition", row->condition);
-	json_put_bool(out, "warmup", row->warmup);
+	json_put_text(out, "kind", run_kind_name(row->kind));
 	json_put_int(out, "ordinal", row->ordinal);
 	json_put_text(out, "state", store_state_name(row->state));
 	if (*row->reason)
@@ -199,7 +199,7 @@ static int make_run(void *arg, const struct store_run_row *row)
 	json_put_int(out, "boot", row->boot);
 	json_put_text(out, "variant", row->variant);
 	json_put_text(out, "condition", row->condition);
-	json_put_bool(out, "warmup", row->warmup);
+	json_put_text(out, "kind", run_kind_name(row->kind));
 	json_put_int(out, "ordinal", row->ordinal);
 	json_put_int(out, "try", row->attempt_try);
 	json_put_text(out, "state", store_state_name(row->state));

@@ -121,6 +121,9 @@ static int fill_in(const struct expansion *e, struct condition *condition)
 		ret = expand_echoes(e, &values, &condition->expects);
 	if (ret == 0)
 		ret = expand_around(e, &values, condition);
+	if (ret == 0)
+		ret = template_expand(
+			e->arena, e->suite->operations, &values, &condition->operations, e->err);
 	return ret ? err_wrap(e->err, "condition %s", condition->name) : 0;
 }
 

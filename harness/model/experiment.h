@@ -51,6 +51,14 @@ struct gates {
 	double alpha_pct;
 };
 
+/* What is counted, in runs of their own. */
+struct counting {
+	const char *const *events;    /* of perf stat */
+	const char *const *functions; /* of the kernel: their calls */
+	enum counter_threads threads; /* THREADS_SUITE: as each suite says */
+	int64_t runs;		      /* in a boot and condition */
+};
+
 struct experiment {
 	const char *name;
 	struct place place;
@@ -72,6 +80,7 @@ struct experiment {
 	const char *const *decide; /* suites, or SUITE/CONDITION, that decide the exit code;
 				      empty: all but controls */
 	int64_t duration_ns;	   /* overrides the suites' duration; 0: theirs */
+	struct counting counting;
 };
 
 /* Reads the experiment and everything it names. Every mistake in every file goes to diag, then
@@ -88,6 +97,8 @@ char *experiment_dump(const struct experiment *experiment);
 int experiment_variant_index(const struct experiment *experiment, const char *name);
 /* Index of the variant that this one is compared with: what against: names, else 0. */
 size_t experiment_baseline_of(const struct experiment *experiment, size_t variant);
+/* Runs under counters in a boot and condition; 0: nothing is counted. */
+int64_t experiment_counted_runs(const struct experiment *experiment);
 /* What the experiment does with a run that carries the reason. */
 enum flag_policy experiment_policy(const struct experiment *experiment, const char *reason);
 /* True when the condition belongs to the headline set: named by decide:, or, without decide:, not

@@ -104,6 +104,23 @@ static json_t *until_json(const struct opt *row KB_UNUSED, const void *base)
 	return json;
 }
 
+static int check_event(const char *text, struct err *err)
+{
+	if (!*text || *text == '-' || strlen(text) > 200)
+		return err_set(err, ERR_USAGE, "is not an event of perf stat");
+	return name_check_line(text, err);
+}
+
+static int check_function(const char *text, struct err *err)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_.";
+
+	if (!*text || strspn(text, allowed) != strlen(text) || strlen(text) > 100)
+		return err_set(err, ERR_USAGE, "is not the name of a kernel function");
+	return 0;
+}
+
 static void keep_node(
 	const struct opt_ctx *ctx, const struct opt *row, const struct ynode *node, void *base)
 {
@@ -214,6 +231,15 @@ const struct opt experiment_opts[] = {
 	{"policies", OPT_PAIRS, FILE_ROW(e.policies), .max = 100, .check_key = check_reason,
 		.check = check_policy,
 		.help = "reason that makes a run unfit, and drop, flag or ignore"},
+	{"counters", OPT_LIST, FILE_ROW(e.counting.events), .max = 100, .check = check_event,
+		.help = "events of perf stat, counted in runs of their own, told per operation"},
+	{"functions", OPT_LIST, FILE_ROW(e.counting.functions), .max = 50,
+		.check = check_function, .help = "kernel functions whose calls are counted there"},
+	{"counter_threads", OPT_CHOICE, FILE_ROW(e.counting.threads), .def = "suite",
+		.choices = suite_thread_names,
+		.help = "whose events are counted: suite (as each suite says), all or main"},
+	{"counter_runs", OPT_INT, FILE_ROW(e.counting.runs), .def = "1", .min = 1, .max = 100,
+		.help = "such runs in a boot and condition"},
 	{"decide", OPT_LIST, FILE_ROW(e.decide), .max = 1000, .check = name_check_line,
 		.help = "suites, or SUITE/CONDITION, that decide the exit code"},
 	OPT_END};

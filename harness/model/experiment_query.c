@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include "base/strv.h"
 #include "model/experiment.h"
 
 /* Questions that others ask of an experiment. */
@@ -72,6 +73,13 @@ static void add_boots(struct str *line, const struct design *design)
 	str_addf(line, ", at most %lld boots", (long long)design->max_boots);
 }
 
+int64_t experiment_counted_runs(const struct experiment *experiment)
+{
+	const struct counting *counting = &experiment->counting;
+
+	return argv_count(counting->events) + argv_count(counting->functions) ? counting->runs : 0;
+}
+
 char *experiment_design_line(const struct experiment *experiment)
 {
 	static const char *const names[] = {[ORDER_BRACKETED] = "bracketed",
@@ -90,5 +98,7 @@ char *experiment_design_line(const struct experiment *experiment)
 	str_addf(&line, ", %lld run%s, %lld warm-up%s, seed %lld", (long long)design->runs,
 		design->runs == 1 ? "" : "s", (long long)design->warmup,
 		design->warmup == 1 ? "" : "s", (long long)design->seed);
+	if (experiment_counted_runs(experiment))
+		str_addf(&line, ", %lld counted", (long long)experiment_counted_runs(experiment));
 	return str_take(&line);
 }

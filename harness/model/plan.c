@@ -192,7 +192,7 @@ static void draw_order(struct draft *d, int block, uint64_t *state)
 /* What is run in each boot of a block. */
 struct load {
 	const bool *conditions; /* by index; NULL: all */
-	int64_t runs, warmup;
+	int64_t runs, warmup, counted;
 };
 
 static bool is_loaded(const struct load *load, size_t condition)
@@ -208,18 +208,29 @@ static size_t add_suite_runs(
 	while (first < end && !is_loaded(load, first))
 		first++;
 	for (int i = 1; first < end && i <= load->warmup; i++)
-		runs[count++] = (struct plan_run){first, i, true};
+		runs[count++] = (struct plan_run){first, i, RUN_WARMUP};
 	for (int round = 1; round <= load->runs; round++)
 		for (size_t c = first; c < end; c++)
 			if (is_loaded(load, c))
-				runs[count++] = (struct plan_run){c, round, false};
+				runs[count++] = (struct plan_run){c, round, RUN_MEASURED};
+	return count;
+}
+
+static size_t add_counted_runs(
+	const struct draft *d, const struct load *load, size_t suite, struct plan_run *runs)
+{
+	size_t count = 0;
+
+	for (size_t c = d->suite_first[suite]; c < d->suite_first[suite + 1]; c++)
+		for (int i = 1; is_loaded(load, c) && i <= load->counted; i++)
+			runs[count++] = (struct plan_run){c, i, RUN_COUNTED};
 	return count;
 }
 
 static size_t runs_in_boot(const struct draft *d, const struct load *load)
 {
 	return d->e->suite_count * (size_t)load->warmup +
-	       d->plan->condition_count * (size_t)load->runs;
+	       d->plan->condition_count * (size_t)(load->runs + load->counted);
 }
 
 /* The runs of a block, which its boots share. The suites' order is the second half of the block's
@@ -236,6 +247,8 @@ static struct plan_run *make_runs(
 	*count = 0;
 	for (size_t i = 0; i < d->e->suite_count; i++)
 		*count += add_suite_runs(d, load, suites[i], runs + *count);
+	for (size_t i = 0; i < d->e->suite_count; i++)
+		*count += add_counted_runs(d, load, suites[i], runs + *count);
 	return runs;
 }
 
@@ -267,7 +280,8 @@ int plan_make(struct arena *arena, const struct experiment *experiment,
 {
 	struct plan plan = {.experiment = experiment, .machine = machine, .cpus = cpus};
 	struct draft d = {.arena = arena, .e = experiment, .plan = &plan};
-	const struct load load = {NULL, experiment->design.runs, experiment->design.warmup};
+	const struct load load = {NULL, experiment->design.runs, experiment->design.warmup,
+		experiment_counted_runs(experiment)};
 	size_t boots;
 	int ret = expand_suites(&d, err);
 
@@ -354,7 +368,8 @@ static int check_extension(
 int plan_extend(struct arena *arena, struct plan *plan, const struct plan_extension *extension,
 	struct err *err)
 {
-	struct load load = {NULL, extension->runs, extension->warmup};
+	struct load load = {NULL, extension->runs, extension->warmup,
+		experiment_counted_runs(plan->experiment)};
 	struct plan longer = *plan;
 	size_t boots = plan->boot_count + extension->boot_count;
 	bool *loaded = arena_alloc(arena, (plan->condition_count + 1) * sizeof(*loaded));

@@ -5,6 +5,7 @@
 #include "base/base.h"
 
 #include "model/experiment.h"
+#include "model/run_kind.h"
 
 /*
  * The order of everything on one machine. Pure: the same experiment, seed, CPU count and resolved
@@ -13,15 +14,16 @@
  * Boots: palindromic blocks A B B A (A B C C B A), shuffled blocks, or the explicit list. Within a
  * boot, suites come in an order drawn per block (all boots of a block share it, so that brackets
  * compare like with like); for each suite first its warm-up runs, then the measured runs in rounds
- * over its conditions.
+ * over its conditions. After the measured runs of all suites come those that are made again under
+ * counters, in the same order.
  *
  * A plan that is stored and being walked can be extended (plan_extend): more blocks, a block once
  * more, or single boots. What was appended is kept in the journal and gives the same plan again.
  */
 struct plan_run {
 	size_t condition; /* index into plan.conditions */
-	int ordinal;	  /* within condition and boot, from 1; warm-ups count for themselves */
-	bool warmup;
+	int ordinal;	  /* within condition, boot and kind, from 1 */
+	enum run_kind kind;
 };
 
 struct plan_boot {

@@ -381,5 +381,23 @@ static const char version_5[] =
 static const char version_6[] =
 	"ALTER TABLE run ADD COLUMN server_id INTEGER REFERENCES program(id);";
 
+/* kind: 0 measured, 1 warm-up, 2 counted (made again under counters) */
+static const char version_7[] =
+	"ALTER TABLE run RENAME COLUMN warmup TO kind;"
+
+	/* evidence: what was counted in a run of kind 2, and the operations that it made */
+	"CREATE TABLE counter ("
+	"  run_id INTEGER NOT NULL REFERENCES run(id),"
+	"  reading INTEGER NOT NULL," /* as of sample */
+	"  position INTEGER NOT NULL,"
+	"  name TEXT NOT NULL,"
+	"  unit TEXT NOT NULL,"	       /* of value */
+	"  total REAL,"		       /* in the whole run; NULL: not counted, reason says why */
+	"  value REAL,"		       /* per operation, or per run where that is not known */
+	"  counted_pct REAL NOT NULL," /* of the time; less than 100: total is an estimate */
+	"  reason TEXT NOT NULL DEFAULT '',"
+	"  PRIMARY KEY (run_id, reading, position)"
+	") STRICT, WITHOUT ROWID;" EVIDENCE("counter");
+
 const char *const schema_steps[SCHEMA_VERSION] = {
-	version_1, version_2, version_3, version_4, version_5, version_6};
+	version_1, version_2, version_3, version_4, version_5, version_6, version_7};

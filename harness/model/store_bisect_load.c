@@ -150,7 +150,7 @@ static int load_values(struct loading *l, struct bisect_event *event, struct err
 	int ret = db_query(l->store->db, &rows, err,
 		"SELECT avg(value) FROM run JOIN sample ON run_id = run.id"
 		" AND sample.reading = run.reading AND metric_id = ?1"
-		" WHERE boot_id = ?2 AND NOT warmup AND state = 'done' AND NOT EXISTS"
+		" WHERE boot_id = ?2 AND kind = 0 AND state = 'done' AND NOT EXISTS"
 		" (SELECT 1 FROM flag JOIN policy ON policy.reason = flag.reason"
 		"  AND experiment_id = ?3 AND policy = 'drop' WHERE flag.run_id = run.id)"
 		" GROUP BY run.id ORDER BY position, try",

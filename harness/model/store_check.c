@@ -45,6 +45,7 @@ static const char *const parts[] = {
 	"  AND condition.experiment_id = boot.experiment_id"
 	"  AND condition.machine_id = boot.machine_id"
 	" WHERE boot.experiment_id = ?1 AND (condition.id IS NULL"
+	"  OR run.kind NOT IN (0, 1, 2)"
 	"  OR run.state NOT IN ('planned', 'started', 'done', 'failed', 'interrupted')) LIMIT 1",
 };
 

@@ -19,10 +19,10 @@ static int add_runs(struct store *store, const struct plan_boot *boot, int64_t b
 		const struct plan_run *run = &boot->runs[i];
 
 		ret = db_run(store->db, err,
-			"INSERT INTO run (boot_id, position, condition_id, warmup, ordinal, try,"
+			"INSERT INTO run (boot_id, position, condition_id, kind, ordinal, try,"
 			" state) VALUES (?, ?, ?, ?, ?, 1, 'planned')",
 			"iiiii", boot_id, (int64_t)i + 1, condition_ids[run->condition],
-			(int64_t)run->warmup, (int64_t)run->ordinal);
+			(int64_t)run->kind, (int64_t)run->ordinal);
 	}
 	return ret;
 }

@@ -168,7 +168,7 @@ static int add_sample(struct import *import, const struct store_import_row *row,
 	struct db *db = import->store->db;
 	int64_t run_id;
 	int ret = db_run(db, err,
-		"INSERT OR IGNORE INTO run (boot_id, position, condition_id, warmup, ordinal, try,"
+		"INSERT OR IGNORE INTO run (boot_id, position, condition_id, kind, ordinal, try,"
 		" state, reading) SELECT ?1, ifnull(max(position), 0) + 1, ?2, ?3, ?4, 1, 'done', 1"
 		" FROM run WHERE boot_id = ?1",
 		"iiii", import->boot_id, import->condition_id, (int64_t)row->warmup, row->run);
@@ -176,7 +176,7 @@ static int add_sample(struct import *import, const struct store_import_row *row,
 	if (!ret)
 		ret = db_get_int(db, &run_id, err,
 			"SELECT id FROM run WHERE boot_id = ? AND condition_id = ?"
-			" AND warmup = ? AND ordinal = ?",
+			" AND kind = ? AND ordinal = ?",
 			"iiii", import->boot_id, import->condition_id, (int64_t)row->warmup,
 			row->run);
 	if (!ret)

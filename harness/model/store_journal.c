@@ -32,7 +32,7 @@ int store_load_runs(struct store *store, int64_t boot_id, struct arena *arena,
 	size_t n = 0, capacity = 0;
 	struct db_rows *rows;
 	int ret = db_query(store->db, &rows, err,
-		"SELECT run.id, run.position, condition_id, condition.position, warmup, ordinal,"
+		"SELECT run.id, run.position, condition_id, condition.position, run.kind, ordinal,"
 		" max(try), state, begun_ns, attempt_id FROM run"
 		" JOIN condition ON condition.id = condition_id WHERE boot_id = ?"
 		" GROUP BY run.position ORDER BY run.position",
@@ -48,7 +48,7 @@ int store_load_runs(struct store *store, int64_t boot_id, struct arena *arena,
 			.position = (int)db_int(rows, 1),
 			.condition_id = db_int(rows, 2),
 			.condition_position = (int)db_int(rows, 3),
-			.warmup = db_int(rows, 4),
+			.kind = (enum run_kind)db_int(rows, 4),
 			.ordinal = (int)db_int(rows, 5),
 			.attempt_try = (int)db_int(rows, 6),
 			.state = store_state_parse(db_text(rows, 7)),
@@ -223,8 +223,8 @@ int store_run_begin(struct store *store, int64_t run_id, int64_t attempt_id, str
 static int plan_again(struct store *store, int64_t run_id, int64_t *again, struct err *err)
 {
 	int ret = db_run(store->db, err,
-		"INSERT INTO run (boot_id, position, condition_id, warmup, ordinal, try, state)"
-		" SELECT boot_id, position, condition_id, warmup, ordinal, try + 1, 'planned'"
+		"INSERT INTO run (boot_id, position, condition_id, kind, ordinal, try, state)"
+		" SELECT boot_id, position, condition_id, kind, ordinal, try + 1, 'planned'"
 		" FROM run WHERE id = ?",
 		"i", run_id);
 

@@ -82,7 +82,7 @@ struct store_run {
 	int64_t id, boot_id, condition_id;
 	int position; /* in the boot, from 1 */
 	int condition_position;
-	bool warmup;
+	enum run_kind kind;
 	int ordinal, attempt_try; /* attempt_try: 1, more after an interruption */
 	enum store_state state;
 	int64_t begun_ns;   /* 0: not yet */

@@ -15,6 +15,8 @@ static const char *const deletions[] = {
 	"DELETE FROM boot_mean WHERE boot_id IN (SELECT id FROM boot WHERE experiment_id = ?1)",
 	"DELETE FROM sample WHERE run_id IN (SELECT run.id FROM run"
 	" JOIN boot ON boot.id = boot_id WHERE experiment_id = ?1)",
+	"DELETE FROM counter WHERE run_id IN (SELECT run.id FROM run"
+	" JOIN boot ON boot.id = boot_id WHERE experiment_id = ?1)",
 	"DELETE FROM environment WHERE run_id IN (SELECT run.id FROM run"
 	" JOIN boot ON boot.id = boot_id WHERE experiment_id = ?1)",
 	"DELETE FROM flag WHERE run_id IN (SELECT run.id FROM run"

@@ -17,7 +17,7 @@ int store_each_sample(
 	int ret = db_query(store->db, &rows, err,
 		"SELECT machine.name, variant.name, boot.ordinal, boot.block, suite.name,"
 		" condition.name, saturation_pct, workers, cpus, metric.name, metric.unit,"
-		" better = 'lower', warmup, run.ordinal, try, run.id, run.started_ns,"
+		" better = 'lower', run.kind, run.ordinal, try, run.id, run.started_ns,"
 		" (SELECT group_concat(reason, ' ') FROM flag WHERE flag.run_id = run.id),"
 		" sample.ordinal, value, sample.observations FROM boot"
 		" CROSS JOIN run ON run.boot_id = boot.id"
@@ -27,7 +27,8 @@ int store_each_sample(
 		" CROSS JOIN suite ON suite.id = suite_id"
 		" CROSS JOIN variant ON variant.id = boot.variant_id"
 		" CROSS JOIN machine ON machine.id = boot.machine_id"
-		" WHERE boot.experiment_id = ? ORDER BY boot.id, run.position, run.try, metric_id,"
+		" WHERE boot.experiment_id = ? AND run.kind <> 2"
+		" ORDER BY boot.id, run.position, run.try, metric_id,"
 		" sample.ordinal",
 		"i", experiment_id);
 
@@ -48,7 +49,7 @@ int store_each_sample(
 			.metric = db_text(rows, 9),
 			.unit = db_text(rows, 10),
 			.lower_is_better = db_int(rows, 11),
-			.warmup = db_int(rows, 12),
+			.kind = (enum run_kind)db_int(rows, 12),
 			.run = (int)db_int(rows, 13),
 			.attempt_try = (int)db_int(rows, 14),
 			.run_id = db_int(rows, 15),
@@ -133,7 +134,7 @@ static void read_run(struct db_rows *rows, struct store_run_row *out)
 		.suite = db_text(rows, 7),
 		.boot = (int)db_int(rows, 8),
 		.position = (int)db_int(rows, 9),
-		.warmup = db_int(rows, 10),
+		.kind = (enum run_kind)db_int(rows, 10),
 		.ordinal = (int)db_int(rows, 11),
 		.attempt_try = (int)db_int(rows, 12),
 		.state = store_state_parse(db_text(rows, 13)),
@@ -189,7 +190,7 @@ int store_each_run(struct store *store, const struct store_run_filter *filter, s
 		return ret;
 	ret = db_query(store->db, &rows, err,
 		"SELECT run.id, run.boot_id, run.condition_id, run.attempt_id, machine.name,"
-		" variant.name, condition.name, suite.name, boot.ordinal, run.position, warmup,"
+		" variant.name, condition.name, suite.name, boot.ordinal, run.position, run.kind,"
 		" run.ordinal, try, run.state, run.reason, run.detail, program.name,"
 		" program.sha256, program.version, started_ns, ended_ns, wall_ns, exit_code,"
 		" signal, user_ns, system_ns, max_rss_bytes, voluntary_switches,"

@@ -5,6 +5,7 @@
 #include "base/base.h"
 
 #include "stat/verdict.h"
+#include "model/run_kind.h"
 #include "model/store.h"
 
 /* Single runs, samples and files, for show, export and reread; and verdicts. Text in rows given to
@@ -20,8 +21,8 @@ struct store_sample_row {
 	int64_t workers, cpus;
 	const char *metric, *unit;
 	bool lower_is_better;
-	bool warmup;
-	int run; /* ordinal within boot, condition and warmup */
+	enum run_kind kind;
+	int run; /* ordinal within boot, condition and kind */
 	int attempt_try;
 	int64_t run_id;
 	int64_t started_ns;
@@ -31,7 +32,8 @@ struct store_sample_row {
 	int64_t observations; /* that a percentile or mean is of; 0: not told */
 };
 typedef int store_sample_fn(void *arg, const struct store_sample_row *row);
-/* Every sample of the reading that counts, in order of machine, boot, position, metric, ordinal. */
+/* Every sample of the reading that counts, but not those of runs under counters, in order of
+ * machine, boot, position, metric, ordinal. */
 KB_MUST_CHECK int store_each_sample(struct store *store, int64_t experiment_id, store_sample_fn *fn,
 	void *arg, struct err *err);
 
@@ -58,7 +60,7 @@ struct store_run_row {
 	int boot, block, position;
 	double saturation_pct;
 	int64_t workers, cpus;
-	bool warmup;
+	enum run_kind kind;
 	int ordinal, attempt_try;
 	enum store_state state;
 	const char *reason, *detail;

@@ -17,7 +17,7 @@ static const char tally_sql[] =
 	"  min(f.detail), count(*), c.position, v.position"
 	" FROM boot b JOIN run r ON r.boot_id = b.id JOIN flag f ON f.run_id = r.id"
 	"  JOIN condition c ON c.id = r.condition_id JOIN variant v ON v.id = b.variant_id"
-	" WHERE b.experiment_id = ?1 AND r.state = 'done' AND r.warmup = 0"
+	" WHERE b.experiment_id = ?1 AND r.state = 'done' AND r.kind = 0"
 	" GROUP BY b.machine_id, b.variant_id, r.condition_id, f.reason"
 	" ORDER BY 1, place, kernel, failed DESC, why";
 

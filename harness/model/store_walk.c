@@ -103,7 +103,7 @@ static int load_boot_runs(struct walk *walk, size_t boot, struct boot_runs *runs
 	int ret = db_query(walk->store->db, &rows, err,
 		"SELECT id, condition_id, position, state = 'done', state = 'failed', reading"
 		" FROM run"
-		" WHERE boot_id = ? AND warmup = 0 ORDER BY id",
+		" WHERE boot_id = ? AND kind = 0 ORDER BY id",
 		"i", walk->boots[boot].id);
 
 	if (ret)

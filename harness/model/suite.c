@@ -138,6 +138,7 @@ static void check_templates(
 	for (size_t i = 0; i < suite->echo_count; i++)
 		if (suite->echoes[i].expect)
 			check_template(ctx, spec, "echo", suite->echoes[i].expect);
+	check_template(ctx, spec, "operations", suite->operations);
 	check_around(ctx, suite, spec);
 	if (suite->program && strcmp(spec->argv[0], suite->program) != 0)
 		diag_add(ctx->diag, spec->place.file, spec->place.line, spec->place.column,
@@ -239,6 +240,26 @@ static void check_pins(const struct opt_ctx *ctx, const struct suite *suite)
 				suite->files_sha256.items[i].key);
 }
 
+/* A metric's name, or a template. */
+static void check_counting(const struct opt_ctx *ctx, const struct suite *suite)
+{
+	struct nearest nearest;
+	bool found = !*suite->operations || strchr(suite->operations, '{') != NULL;
+
+	nearest_init(&nearest, suite->operations);
+	for (size_t i = 0; i < suite->metric_count; i++) {
+		found = found || !strcmp(suite->metrics[i].name, suite->operations);
+		nearest_try(&nearest, suite->metrics[i].name);
+	}
+	if (!found)
+		diag_add(ctx->diag, suite->place.file, suite->place.line, suite->place.column,
+			"operations: there is no metric '%.60s'%s", suite->operations,
+			nearest_hint(&nearest));
+	if (suite->counter_threads == THREADS_SUITE)
+		diag_add(ctx->diag, suite->place.file, suite->place.line, suite->place.column,
+			"counter_threads is all or main in a suite");
+}
+
 int suite_read_node(
 	struct arena *arena, const struct ynode *node, struct suite *out, struct diag *diag)
 {
@@ -251,6 +272,7 @@ int suite_read_node(
 	check_duplicates(&ctx, &suite);
 	check_pins(&ctx, &suite);
 	check_server(&ctx, &suite);
+	check_counting(&ctx, &suite);
 	for (size_t i = 0; i < suite.condition_count; i++) {
 		struct condition_spec *spec = &suite.conditions[i];
 

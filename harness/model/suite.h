@@ -16,6 +16,7 @@
 enum metric_better { BETTER_HIGHER, BETTER_LOWER };
 enum metric_reader { READER_REGEX, READER_JSON, READER_CSV, READER_PERF };
 enum metric_which { WHICH_ONLY, WHICH_FIRST, WHICH_LAST, WHICH_ALL, WHICH_SUM, WHICH_NTH };
+enum counter_threads { THREADS_SUITE, THREADS_ALL, THREADS_MAIN };
 enum output_stream { STREAM_STDOUT, STREAM_STDERR, STREAM_BOTH };
 
 struct metric_spec {
@@ -98,6 +99,9 @@ struct suite {
 	double overrun_pct;   /* the same for a run that lasted longer; 0: as tolerance_pct */
 	int64_t duration_step_ns; /* durations are rounded up to a multiple of it; 0: any will do */
 	int64_t output_bytes;	  /* limit of stdout and stderr each */
+	const char *operations;	  /* what counts are divided by: a metric's name, or a template that
+				     gives a number; "": counts are told per run */
+	enum counter_threads counter_threads; /* whose events are counted; never THREADS_SUITE */
 	int64_t duration_ns, expect_ns, timeout_ns; /* of conditions that do not say; 0: unset */
 	struct condition_spec *conditions;
 	size_t condition_count;
@@ -123,6 +127,7 @@ KB_MUST_CHECK int suite_pin_files(struct arena *arena, struct suite *suite, stru
 /* What a file of a suite is called on machines, apart from those of other suites; the arena's. */
 const char *suite_file_name(struct arena *arena, const struct suite *suite, const char *name);
 
+extern const char *const suite_thread_names[]; /* of enum counter_threads, NULL-ended */
 extern const struct opt suite_opts[];
 extern const struct opt condition_opts[]; /* of each condition */
 extern const struct opt metric_opts[];	  /* of each metric */
@@ -143,6 +148,7 @@ struct condition {
 	struct command_list setup, teardown; /* expanded, as the two after them */
 	const char *const *server, *const *server_version, *const *ready;
 	const char *const *expects; /* what each of suite->echoes must say, expanded */
+	const char *operations;	    /* as the suite's, expanded */
 	const char *merged; /* "50%" or "50%, 25%" when this also stands for saturations with as
 			       many workers; NULL when not */
 };

@@ -25,6 +25,9 @@ static const char *const which_names[] = {[WHICH_ONLY] = "only",
 static const char *const stream_names[] = {
 	[STREAM_STDOUT] = "stdout", [STREAM_STDERR] = "stderr", [STREAM_BOTH] = "both", NULL};
 
+const char *const suite_thread_names[] = {
+	[THREADS_SUITE] = "suite", [THREADS_ALL] = "all", [THREADS_MAIN] = "main", NULL};
+
 static int check_regex_groups(const char *text, int groups, struct err *err)
 {
 	struct regex *regex = NULL;
@@ -288,6 +291,12 @@ const struct opt suite_opts[] = {
 		.help = "how far a timed run's length may be off; without it, not looked at"},
 	{"overrun", OPT_PCT, SUITE(overrun_pct), .max = 10000,
 		.help = "the same for a run that lasts longer; without it, as tolerance"},
+	{"operations", OPT_TEXT, SUITE(operations), .def = "", .check = name_check_line,
+		.help = "what counts are divided by: a metric's name (a rate is multiplied by the "
+			"run's seconds), or a template such as \"{workers * loops}\""},
+	{"counter_threads", OPT_CHOICE, SUITE(counter_threads), .def = "all",
+		.choices = suite_thread_names,
+		.help = "whose events are counted: all, or main, the program's first thread alone"},
 	{"output", OPT_BYTES, SUITE(output_bytes), .def = "1M", .min = 4096, .max = 1 << 30,
 		.help = "bound of stdout and of stderr; more makes the run invalid"},
 	{"duration", OPT_DURATION, SUITE(duration_ns), .max = 86400e9,

@@ -133,7 +133,7 @@ static int add_sample(void *arg, const struct store_sample_row *row)
 		INT("workers", row->workers),
 		INT("cpus", row->cpus),
 		INT("run", row->run),
-		INT("warmup", row->warmup),
+		INT("warmup", row->kind == RUN_WARMUP),
 		TEXT("metric", row->metric),
 		TEXT("unit", row->unit),
 		TEXT("better", row->lower_is_better ? "lower" : "higher"),
@@ -164,7 +164,7 @@ static int add_failed(void *arg, const struct store_run_row *row)
 		INT("workers", row->workers),
 		INT("cpus", row->cpus),
 		INT("run", row->ordinal),
-		INT("warmup", row->warmup),
+		INT("warmup", row->kind == RUN_WARMUP),
 		TEXT("metric", NULL),
 		TEXT("unit", NULL),
 		TEXT("better", NULL),
@@ -175,7 +175,8 @@ static int add_failed(void *arg, const struct store_run_row *row)
 		TEXT("reason", row->reason),
 	};
 
-	if (row->state != STATE_FAILED && row->state != STATE_INTERRUPTED)
+	if (row->kind == RUN_COUNTED ||
+		(row->state != STATE_FAILED && row->state != STATE_INTERRUPTED))
 		return 0;
 	return add_line(export, fields, ARRAY_SIZE(fields));
 }

@@ -4,6 +4,8 @@
 
 #include "base/base.h"
 
+#include "model/run_kind.h"
+
 /* What the engine is doing, for cmd/ to draw. Text is borrowed during the call; NULL where it does
  * not apply. */
 enum progress_kind {
@@ -27,7 +29,7 @@ struct progress {
 	const char *machine, *variant, *condition, *text;
 	int boot, boots; /* over all machines; 0 before the first */
 	int run, runs;	 /* of this boot */
-	bool warmup;
+	enum run_kind run_kind;
 	int64_t elapsed_ns; /* of this session */
 	int64_t left_ns;    /* estimated; measured durations replace declared ones as they come */
 	bool measured;	    /* the estimate rests on durations seen on this machine */

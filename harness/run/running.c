@@ -24,7 +24,7 @@ static void tell(struct rig *rig, const struct store_boot *boot, enum progress_k
 		.boot = rig->boots_before + boot->ordinal,
 		.run = run->position,
 		.runs = (int)count,
-		.warmup = run->warmup,
+		.run_kind = run->kind,
 	};
 
 	engine_tell(rig->engine, &progress);
@@ -207,7 +207,7 @@ static bool suite_goes_on(const struct rig *rig, const struct store_run *runs, s
 	const struct suite *suite)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!runs[i].warmup && !is_ended(&runs[i]) &&
+		if (runs[i].kind != RUN_WARMUP && !is_ended(&runs[i]) &&
 			rig->plan->conditions[runs[i].condition_position].suite == suite)
 			return true;
 	return false;
@@ -223,7 +223,7 @@ static int plan_warmups(struct rig *rig, const struct live *live, struct store_r
 		const struct suite *suite = rig->plan->conditions[runs[i].condition_position].suite;
 		int64_t again;
 
-		if (!runs[i].warmup || !is_ended(&runs[i]) ||
+		if (runs[i].kind != RUN_WARMUP || !is_ended(&runs[i]) ||
 			runs[i].attempt_id == live->attempt_id ||
 			!suite_goes_on(rig, runs, count, suite))
 			continue;

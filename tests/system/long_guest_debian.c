@@ -78,9 +78,9 @@ static void check_stored(void)
 	real_lab_assert_count(lab, BOOTS, "SELECT count(*) FROM boot WHERE state = 'done'");
 	real_lab_assert_count(lab, 0, "SELECT count(*) FROM boot WHERE state <> 'done'");
 	real_lab_assert_count(lab, BOOTS * CONDITIONS * RUNS,
-		"SELECT count(*) FROM run WHERE state = 'done' AND warmup = 0");
+		"SELECT count(*) FROM run WHERE state = 'done' AND kind = 0");
 	real_lab_assert_count(lab, BOOTS * CONDITIONS * RUNS,
-		"SELECT count(*) FROM sample JOIN run r ON r.id = run_id WHERE r.warmup = 0");
+		"SELECT count(*) FROM sample JOIN run r ON r.id = run_id WHERE r.kind = 0");
 }
 
 /* The proof of a boot: what was expected was read out of the image before any boot. */
@@ -181,7 +181,7 @@ static bool boot_is_under_way(struct real_lab *in, const void *arg KB_UNUSED)
 static bool run_is_under_way(struct real_lab *in, const void *arg KB_UNUSED)
 {
 	return real_lab_count(in, "SELECT count(*) FROM run r JOIN boot b ON b.id = r.boot_id"
-				   " WHERE r.state = 'started' AND r.warmup = 0 AND b.ordinal >= 2"
+				   " WHERE r.state = 'started' AND r.kind = 0 AND b.ordinal >= 2"
 				   " AND r.position > 3") == 1;
 }
 
@@ -220,7 +220,7 @@ static void a_killed_experiment_is_finished(void **state KB_UNUSED)
 	real_lab_assert_count(lab, 0,
 		"SELECT count(*) FROM run i WHERE i.state = 'interrupted' AND NOT EXISTS"
 		" (SELECT 1 FROM run d WHERE d.state = 'done' AND d.boot_id = i.boot_id"
-		"  AND d.condition_id = i.condition_id AND d.warmup = i.warmup"
+		"  AND d.condition_id = i.condition_id AND d.kind = i.kind"
 		"  AND d.ordinal = i.ordinal AND d.try > i.try)");
 	assert_processes_end(lab->folder);
 }

@@ -76,7 +76,7 @@ static const char *describe(struct planner *p)
 		str_addf(&s, "%d/%d %zu:", boot->block, boot->ordinal, boot->variant);
 		for (size_t k = 0; k < boot->run_count; k++)
 			str_addf(&s, " %s%d%s", p->plan.conditions[boot->runs[k].condition].name,
-				boot->runs[k].ordinal, boot->runs[k].warmup ? "w" : "");
+				boot->runs[k].ordinal, boot->runs[k].kind == RUN_WARMUP ? "w" : "");
 		str_add_char(&s, '\n');
 	}
 	kept = arena_strdup(&p->arena, str_text(&s));
@@ -251,17 +251,49 @@ static void runs_come_in_rounds_after_warm_ups(void **state)
 			for (size_t c = 0; c < p->plan.condition_count; c++)
 				conditions += p->plan.conditions[c].suite == suite;
 			for (int w = 1; w <= 2; w++, at++) {
-				assert_true(boot->runs[at].warmup);
+				assert_int_equal(boot->runs[at].kind, RUN_WARMUP);
 				assert_int_equal(boot->runs[at].ordinal, w);
 				assert_int_equal(boot->runs[at].condition, first);
 			}
 			for (size_t k = 0; k < 3 * conditions; k++, at++) {
-				assert_false(boot->runs[at].warmup);
+				assert_int_equal(boot->runs[at].kind, RUN_MEASURED);
 				assert_int_equal(boot->runs[at].ordinal, k / conditions + 1);
 				assert_int_equal(boot->runs[at].condition, first + k % conditions);
 			}
 		}
 	}
+}
+
+/* Both arms of a bracket have as many of them, and what is measured comes before all of them. */
+static void counted_runs_come_after_what_is_measured(void **state)
+{
+	struct planner *p = *state;
+	const char *plain;
+	size_t timed, counted = 0;
+
+	make(p, 2, "design: {boots: 4, runs: 2}\nsaturation: [100%, 50%]\n", 8);
+	timed = p->plan.boots[0].run_count;
+	plain = describe(p);
+	make(p, 2,
+		"design: {boots: 4, runs: 2}\nsaturation: [100%, 50%]\n"
+		"functions: [schedule]\ncounter_runs: 2\n",
+		8);
+	for (size_t b = 0; b < p->plan.boot_count; b++) {
+		const struct plan_boot *boot = &p->plan.boots[b];
+		int seen[8] = {0};
+
+		assert_int_equal(boot->run_count, timed + 2 * p->plan.condition_count);
+		for (size_t i = 0; i < boot->run_count; i++) {
+			assert_int_equal(boot->runs[i].kind == RUN_COUNTED, i >= timed);
+			if (i < timed)
+				continue;
+			assert_int_equal(boot->runs[i].ordinal, ++seen[boot->runs[i].condition]);
+			counted++;
+		}
+	}
+	assert_int_equal(counted, 8 * 2 * p->plan.condition_count);
+	make(p, 2, "design: {boots: 4, runs: 2}\nsaturation: [100%, 50%]\ncounters: []\n", 8);
+	assert_string_equal(describe(p), plain);
 }
 
 /* Brackets compare like with like: all boots of a block run the suites in the same order. */
@@ -475,6 +507,8 @@ int main(void)
 			more_blocks_leave_the_first_ones_alone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			runs_come_in_rounds_after_warm_ups, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			counted_runs_come_after_what_is_measured, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			boots_of_a_block_share_their_order, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

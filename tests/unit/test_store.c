@@ -302,7 +302,7 @@ static void an_experiment_is_what_was_planned(void **state)
 	OK(lab, store_load_runs(lab->store, view.machines[0].boots[0].id, &lab->arena, &runs,
 			&count, &lab->err));
 	assert_int_equal(count, CONDITIONS * (RUNS + 1));
-	assert_true(runs[0].warmup);
+	assert_int_equal(runs[0].kind, RUN_WARMUP);
 	assert_int_equal(runs[7].ordinal, 3);
 	assert_int_equal(runs[7].condition_position, 1);
 }
@@ -917,7 +917,7 @@ static void what_is_appended_is_kept_with_its_reason(void **state)
 	OK(lab, store_load_runs(lab->store, view.machines[0].boots[BOOTS + 1].id, &lab->arena,
 			&runs, &count, &lab->err));
 	assert_int_equal(count, 3);
-	assert_true(runs[0].warmup);
+	assert_int_equal(runs[0].kind, RUN_WARMUP);
 	assert_int_equal(runs[2].condition_position, 1);
 	assert_int_equal(runs[2].ordinal, 2);
 	OK(lab, store_load_extensions(
