@@ -238,11 +238,16 @@ int study_walk(struct cmd *cmd, const struct study *study, int64_t id, struct er
 	return 0;
 }
 
-int study_run(
-	struct cmd *cmd, const struct study *study, int64_t id, bool allow_open, struct err *err)
+int study_run(struct cmd *cmd, struct study *study, int64_t id, bool allow_open, struct err *err)
 {
-	int ret = study_walk(cmd, study, id, err);
+	bool grown = true;
+	int ret = 0;
 
+	while (!ret && grown) {
+		ret = study_walk(cmd, study, id, err);
+		if (!ret)
+			ret = study_grow(cmd, study, id, &grown, err);
+	}
 	if (!ret)
 		ret = store_experiment_move(cmd->store, id, STATE_DONE, err);
 	return ret ? ret : answer_report(cmd, id, allow_open, err);

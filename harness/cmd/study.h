@@ -60,8 +60,14 @@ KB_MUST_CHECK int study_append(struct cmd *cmd, struct study *study, int64_t id,
 KB_MUST_CHECK int study_walk(
 	struct cmd *cmd, const struct study *study, int64_t id, struct err *err);
 
-/* Walks what is left of it, judges and reports. The status, or a negative code. */
+/* Looks at the results of a plan that was walked and appends what they ask for. *grown: something
+ * was. */
+KB_MUST_CHECK int study_grow(
+	struct cmd *cmd, struct study *study, int64_t id, bool *grown, struct err *err);
+
+/* Walks what is left of it and what its results ask for, ends the experiment, judges and reports.
+ * The status, or a negative code. */
 KB_MUST_CHECK int study_run(
-	struct cmd *cmd, const struct study *study, int64_t id, bool allow_open, struct err *err);
+	struct cmd *cmd, struct study *study, int64_t id, bool allow_open, struct err *err);
 
 #endif

@@ -103,6 +103,84 @@ static int take_cell(void *arg, const struct store_cell *cell)
 	return 0;
 }
 
+/* Boots of a block in the cell that have values. */
+static size_t measured_in(const struct evidence_cell *cell, int block)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < cell->count; i++)
+		count += cell->boots[i].block == block && cell->boots[i].runs > 0;
+	return count;
+}
+
+/* True when a later block of the same purpose is whole in this cell. */
+static bool is_replaced(const struct evidence_cell *cell, int number)
+{
+	const struct block *block = blocks_get(cell->blocks, number);
+	int first = block->repeats ? block->repeats : number;
+
+	for (size_t later = (size_t)number + 1; later < cell->blocks->count; later++) {
+		const struct block *other = &cell->blocks->items[later];
+
+		if (other->repeats == first && other->done &&
+			measured_in(cell, (int)later) == other->boots)
+			return true;
+	}
+	return false;
+}
+
+/* Whether a boot of the block counts in the cell, at a look; 0: without looks. */
+static bool counts(const struct evidence_cell *cell, int number, int look)
+{
+	const struct block *block = blocks_get(cell->blocks, number);
+
+	if (!block)
+		return true;
+	return (look == 0 || block->look <= look) && !is_replaced(cell, number);
+}
+
+/* Moves the boots that count to the front of the vectors. */
+static size_t choose(const struct evidence_cell *cell, int look, struct bracket_boot *boots,
+	struct evidence_boot *facts)
+{
+	bool *kept = xcalloc(cell->count + 1, sizeof(*kept));
+	size_t count = 0;
+
+	for (size_t i = 0; i < cell->count; i++)
+		kept[i] = counts(cell, cell->boots[i].block, look);
+	for (size_t i = 0; i < cell->count; i++) {
+		if (!kept[i])
+			continue;
+		boots[count] = cell->boots[i];
+		facts[count++] = cell->facts[i];
+	}
+	free(kept);
+	return count;
+}
+
+void evidence_at_look(
+	const struct evidence_cell *cell, int look, struct arena *arena, struct evidence_cell *out)
+{
+	*out = *cell;
+	out->boots = arena_alloc(arena, (cell->count + 1) * sizeof(*out->boots));
+	out->facts = arena_alloc(arena, (cell->count + 1) * sizeof(*out->facts));
+	out->count = choose(cell, look, out->boots, out->facts);
+}
+
+/* A plan that was never extended and has no looks is taken as it is. */
+static void choose_boots(const struct store_view *view, struct evidence_cell *cell)
+{
+	bool looks = view->head.looks > 0;
+
+	if (!looks && cell->machine->extension_count == 0)
+		return;
+	if (looks && cell->blocks->looks == 0)
+		cell->count = 0;
+	else
+		cell->count =
+			choose(cell, looks ? cell->blocks->looks : 0, cell->boots, cell->facts);
+}
+
 static void finish(struct loader *loader, struct arena *arena, struct evidence *out)
 {
 	struct bracket_boot *boots =
@@ -110,15 +188,22 @@ static void finish(struct loader *loader, struct arena *arena, struct evidence *
 	struct evidence_boot *facts =
 		arena_copy(arena, loader->facts, loader->count, sizeof(*facts));
 
-	for (size_t i = 0; i < loader->cell_count; i++) {
-		if (loader->cells[i].count == 0)
-			continue;
-		loader->cells[i].boots = boots + loader->first[i];
-		loader->cells[i].facts = facts + loader->first[i];
-	}
 	*out = (struct evidence){.cells = loader->cells,
 		.cell_count = loader->cell_count,
 		.dropped = loader->dropped};
+	out->blocks = arena_alloc(arena, (loader->view->machine_count + 1) * sizeof(*out->blocks));
+	for (size_t m = 0; m < loader->view->machine_count; m++)
+		blocks_of(&loader->view->machines[m], arena, &out->blocks[m]);
+	for (size_t i = 0; i < loader->cell_count; i++) {
+		struct evidence_cell *cell = &loader->cells[i];
+
+		cell->blocks = &out->blocks[cell->machine - loader->view->machines];
+		if (cell->count == 0)
+			continue;
+		cell->boots = boots + loader->first[i];
+		cell->facts = facts + loader->first[i];
+		choose_boots(loader->view, cell);
+	}
 }
 
 int evidence_load(struct store *store, const struct store_view *view, struct arena *arena,

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "judge/blocks.h"
 #include "model/store_cells.h"
 #include "model/store_view.h"
 #include "stat/bracket.h"
@@ -30,6 +31,7 @@ struct evidence_cell {
 	struct bracket_boot *boots;
 	struct evidence_boot *facts;
 	size_t count;
+	const struct blocks *blocks; /* of the machine; NULL: none is known */
 };
 
 /* What is known of a machine's noise in one cell from earlier boots of one variant. */
@@ -43,11 +45,20 @@ struct evidence {
 	size_t cell_count;
 	struct evidence_history *histories;
 	size_t history_count;
-	int64_t dropped; /* runs left out by policy, in all cells */
+	struct blocks *blocks; /* one for each machine of the view */
+	int64_t dropped;       /* runs left out by policy, in all cells */
 };
+
+/* The cell with those of its boots that count at a look: of blocks up to that look's. Arrays are
+ * the arena's. */
+void evidence_at_look(
+	const struct evidence_cell *cell, int look, struct arena *arena, struct evidence_cell *out);
 
 /* A cell for every machine, condition and metric of the view, empty ones too. *kept (may be NULL)
  * is the same with the runs counted that policy leaves out; empty for an import of means.
+ * Where a block was repeated, and every boot of the repeat has values in a cell, the repeat stands
+ * there in the place of the block, for all variants; the block's own boots are left out. In an
+ * experiment with looks, boots of a look that cannot be taken yet are left out too.
  * Everything lives in the arena, and points into the view. */
 KB_MUST_CHECK int evidence_load(struct store *store, const struct store_view *view,
 	struct arena *arena, struct evidence *out, struct evidence *kept, struct err *err);

@@ -5,7 +5,9 @@
 
 #include "judge/evidence.h"
 #include "judge/judge.h"
+#include "judge/looks.h"
 #include "judge/rate.h"
+#include "judge/wishes.h"
 #include "stat/fdr.h"
 
 /* Comparisons on the way to rows. */
@@ -14,18 +16,13 @@ struct bench {
 	const struct store_view *view;
 	struct evidence evidence;
 	struct arena *arena;
+	struct sequential *levels; /* of an experiment that goes on until its verdicts are known */
 	struct rate *rates;
 	size_t count, capacity;
 };
 
-static bool in_family(const struct rate *rate)
-{
-	return !rate->cell->condition->control && !rate->same_kernel && rate->effect.testable &&
-	       rate->gate == VERDICT_WHY_NONE && isfinite(rate->effect.p);
-}
-
-/* Decides the rates from first on, which are one family. Those outside it, canaries and controls,
- * are held to their own p. */
+/* Decides the rates from first on, which are one family, by all boots that count. Those outside
+ * it, canaries and controls, are held to their own p. */
 static void decide_family(struct bench *bench, size_t first)
 {
 	size_t n = bench->count - first;
@@ -33,7 +30,7 @@ static void decide_family(struct bench *bench, size_t first)
 	int64_t family = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		bool member = in_family(&bench->rates[first + i]);
+		bool member = rate_in_family(&bench->rates[first + i]);
 
 		q[i] = member ? bench->rates[first + i].effect.p : NAN;
 		family += member;
@@ -43,10 +40,23 @@ static void decide_family(struct bench *bench, size_t first)
 		struct rate *rate = &bench->rates[first + i];
 		bool control = rate->cell->condition->control;
 
+		if (bench->view->head.looks) {
+			rate->row.look = looks_of_cell(rate->cell);
+			rate->row.level = bench->view->head.alpha_pct / 100;
+		}
 		rate_decide(bench->view, control ? rate->effect.p : q[i],
-			in_family(rate) ? family : 0, bench->arena, rate);
+			rate_in_family(rate) ? family : 0, bench->arena, rate);
 	}
 	free(q);
+}
+
+static void decide(struct bench *bench, size_t first)
+{
+	if (bench->levels)
+		looks_decide(bench->view, &bench->evidence, bench->levels, bench->rates + first,
+			bench->count - first, bench->arena);
+	else
+		decide_family(bench, first);
 }
 
 /* All cells of one variant against another: one family for each machine. */
@@ -60,7 +70,7 @@ static void judge_pair(struct bench *bench, const struct store_variant *variant,
 		const struct evidence_cell *cell = &evidence->cells[i];
 
 		if (i > 0 && cell->machine != evidence->cells[i - 1].machine) {
-			decide_family(bench, first);
+			decide(bench, first);
 			first = bench->count;
 		}
 		if (*cell->condition->skipped)
@@ -70,7 +80,7 @@ static void judge_pair(struct bench *bench, const struct store_variant *variant,
 			evidence_history(evidence, cell->metric->id, against->id), bench->arena,
 			&bench->rates[bench->count++]);
 	}
-	decide_family(bench, first);
+	decide(bench, first);
 }
 
 static void judge_all(struct bench *bench)
@@ -117,6 +127,7 @@ static void judge_kept(
 	struct bench kept = {.store = bench->store,
 		.view = bench->view,
 		.arena = bench->arena,
+		.levels = bench->levels,
 		.evidence = *evidence};
 
 	kept.evidence.histories = bench->evidence.histories;
@@ -129,11 +140,26 @@ static void judge_kept(
 	free(kept.rates);
 }
 
+/* Everything that judging starts from; ended by bench_release. */
+static int bench_load(struct bench *bench, struct evidence *kept, struct err *err)
+{
+	const struct store_experiment *head = &bench->view->head;
+
+	if (head->looks && isnan(head->until_pct))
+		bench->levels = sequential_new(head->alpha_pct / 100, head->looks);
+	return evidence_load(bench->store, bench->view, bench->arena, &bench->evidence, kept, err);
+}
+
+static void bench_release(struct bench *bench)
+{
+	sequential_free(bench->levels);
+	free(bench->rates);
+}
+
 static int judge_view(struct bench *bench, struct store_verdict **rows, struct err *err)
 {
 	struct evidence kept;
-	int ret = evidence_load(
-		bench->store, bench->view, bench->arena, &bench->evidence, &kept, err);
+	int ret = bench_load(bench, &kept, err);
 
 	if (ret == 0)
 		ret = load_histories(bench, err);
@@ -160,8 +186,27 @@ int judge_experiment(
 		ret = judge_view(&bench, &rows, err);
 	if (ret == 0)
 		ret = store_verdicts_replace(store, experiment_id, rows, bench.count, version, err);
-	free(bench.rates);
+	bench_release(&bench);
 	arena_release(&arena);
+	return ret;
+}
+
+int judge_next(struct store *store, int64_t experiment_id, struct arena *arena,
+	struct judge_wish **out, size_t *count, struct err *err)
+{
+	struct store_view view;
+	struct bench bench = {.store = store, .view = &view, .arena = arena};
+	int ret = store_load(store, experiment_id, arena, &view, err);
+
+	if (ret == 0)
+		ret = bench_load(&bench, NULL, err);
+	if (ret == 0)
+		ret = load_histories(&bench, err);
+	if (ret == 0) {
+		judge_all(&bench);
+		*out = wishes_of(&view, &bench.evidence, bench.rates, bench.count, arena, count);
+	}
+	bench_release(&bench);
 	return ret;
 }
 
@@ -170,17 +215,17 @@ int judge_compare(struct store *store, const struct store_view *view,
 	struct arena *arena, struct store_verdict **out, size_t *count, struct err *err)
 {
 	struct bench bench = {.store = store, .view = view, .arena = arena};
-	int ret = evidence_load(store, view, arena, &bench.evidence, NULL, err);
+	int ret = bench_load(&bench, NULL, err);
 
 	if (ret == 0)
 		ret = evidence_load_histories(
 			store, view, against, JUDGE_HISTORY_BOOTS, arena, &bench.evidence, err);
-	if (ret)
-		return ret;
-	judge_pair(&bench, variant, against);
-	*out = arena_alloc(arena, (bench.count + 1) * sizeof(**out));
-	rows_of(&bench, *out);
-	*count = bench.count;
-	free(bench.rates);
-	return 0;
+	if (ret == 0) {
+		judge_pair(&bench, variant, against);
+		*out = arena_alloc(arena, (bench.count + 1) * sizeof(**out));
+		rows_of(&bench, *out);
+		*count = bench.count;
+	}
+	bench_release(&bench);
+	return ret;
 }

@@ -123,6 +123,12 @@ static double cv_limit(const struct store_view *view, const struct history *hist
 					   : drift_cv_limit(history, runs);
 }
 
+static bool is_scattered(const struct store_view *view, const struct evidence_cell *cell, size_t i,
+	const struct history *history)
+{
+	return cell->facts[i].cv > cv_limit(view, history, cell->boots[i].runs);
+}
+
 /* The boots of one side that scatter beyond the gate; *worst is one of them. */
 static int64_t scattered(const struct store_view *view, const struct evidence_cell *cell, int arm,
 	const struct history *history, size_t *worst)
@@ -130,22 +136,44 @@ static int64_t scattered(const struct store_view *view, const struct evidence_ce
 	int64_t count = 0;
 
 	for (size_t i = 0; i < cell->count; i++) {
-		double cv = cell->facts[i].cv;
-
-		if (cell->boots[i].arm != arm ||
-			!(cv > cv_limit(view, history, cell->boots[i].runs)))
+		if (cell->boots[i].arm != arm || !is_scattered(view, cell, i, history))
 			continue;
-		if (count == 0 || cv > cell->facts[*worst].cv)
+		if (count == 0 || cell->facts[i].cv > cell->facts[*worst].cv)
 			*worst = i;
 		count++;
 	}
 	return count;
 }
 
+static const bool *disturbed_boots(const struct store_view *view, const struct evidence_cell *cell,
+	int a, int b, const struct history *history, struct arena *arena)
+{
+	bool *disturbed = arena_alloc(arena, (cell->count + 1) * sizeof(*disturbed));
+
+	for (size_t i = 0; i < cell->count; i++)
+		disturbed[i] = (cell->boots[i].arm == a || cell->boots[i].arm == b) &&
+			       is_scattered(view, cell, i, history);
+	return disturbed;
+}
+
+/* How often the block of a boot was tried again already. */
+static const char *repeats_text(const struct evidence_cell *cell, size_t boot, struct arena *arena)
+{
+	const struct block *block =
+		cell->blocks ? blocks_get(cell->blocks, cell->boots[boot].block) : NULL;
+
+	if (block && block->repeats)
+		block = blocks_get(cell->blocks, block->repeats);
+	if (!block || !block->repeated)
+		return "";
+	return arena_printf(
+		arena, "; its block was repeated %s", block->repeated == 1 ? "once" : "twice");
+}
+
 /* A boot that scatters was disturbed; a kernel all of whose boots do, beside a quiet baseline, has
  * been found out: that goes to the notes. */
 static const char *gate_cv(const struct store_view *view, const struct evidence_cell *cell, int a,
-	int b, const struct history *history, struct arena *arena, const struct rate *rate,
+	int b, const struct history *history, struct arena *arena, struct rate *rate,
 	struct str *notes)
 {
 	size_t worst_a = 0, worst_b = 0, worst;
@@ -162,9 +190,11 @@ static const char *gate_cv(const struct store_view *view, const struct evidence_
 	worst = count_b == 0 || (count_a > 0 && cell->facts[worst_a].cv > cell->facts[worst_b].cv)
 			? worst_a
 			: worst_b;
-	return arena_printf(arena, "runs of boot %.0f scatter by %.2f %%, expected up to %.2f %%",
+	rate->disturbed = disturbed_boots(view, cell, a, b, history, arena);
+	return arena_printf(arena, "runs of boot %.0f scatter by %.2f %%, expected up to %.2f %%%s",
 		cell->boots[worst].t, 100 * cell->facts[worst].cv,
-		100 * cv_limit(view, history, cell->boots[worst].runs));
+		100 * cv_limit(view, history, cell->boots[worst].runs),
+		repeats_text(cell, worst, arena));
 }
 
 static void note_method(
@@ -225,6 +255,7 @@ static void fill_row(const struct evidence_cell *cell, const struct side *a, con
 		.between_sd = sqrt(effect->between),
 		.drift = NAN,
 		.drift_expected = NAN,
+		.level = NAN,
 		.dropped = a->dropped + b->dropped,
 		.flagged = a->flagged + b->flagged,
 		.word_kept = "",
@@ -306,6 +337,21 @@ void rate_effect(const struct store_view *view, const struct evidence_cell *cell
 	/* Every note begins with "; ". */
 	out->notes = notes.len > 0 ? arena_strdup(arena, notes.text + 2) : "";
 	str_release(&notes);
+}
+
+void rate_set_look(struct rate *rate, int look, double level)
+{
+	bracket_set_level(&rate->effect, level, level);
+	rate->row.effect_low = rate->effect.lo;
+	rate->row.effect_high = rate->effect.hi;
+	rate->row.look = look;
+	rate->row.level = level;
+}
+
+bool rate_in_family(const struct rate *rate)
+{
+	return !rate->cell->condition->control && !rate->same_kernel && rate->effect.testable &&
+	       rate->gate == VERDICT_WHY_NONE && isfinite(rate->effect.p);
 }
 
 static const char *reason_of(

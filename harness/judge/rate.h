@@ -20,6 +20,9 @@ struct rate {
 	const char *gate_text; /* with numbers; NULL when gate is NONE */
 	const char *notes;     /* what else a reader has to know; "" */
 	bool same_kernel;      /* both are one kernel and only one of them was booted */
+	/* The boots that fail the CV gate, one for each boot of the cell; NULL: none does, or their
+	 * scatter is the kernel's doing. */
+	const bool *disturbed;
 	struct store_verdict row;
 };
 
@@ -28,6 +31,13 @@ struct rate {
 void rate_effect(const struct store_view *view, const struct evidence_cell *cell,
 	const struct store_variant *variant, const struct store_variant *against,
 	const struct history *history, struct arena *arena, struct rate *out);
+
+/* The comparison as one look sees it: intervals at the look's level (they hold at all looks
+ * together), look and level in the row. After rate_effect, before rate_decide. */
+void rate_set_look(struct rate *rate, int look, double level);
+
+/* True when the comparison is one of its family: those that q is computed over. */
+bool rate_in_family(const struct rate *rate);
 
 /* Decides by q: fills in the word, the reason and the number of further boots. */
 void rate_decide(const struct store_view *view, double q, int64_t family, struct arena *arena,

@@ -339,6 +339,9 @@ static int load_machine(struct store *store, struct arena *arena, const struct s
 		ret = load_skipped(store, arena, view->head.id, machine, err);
 	if (!ret)
 		ret = load_boots(store, arena, view, machine, err);
+	if (!ret)
+		ret = store_load_extensions(store, view->head.id, machine->name, arena,
+			&machine->extensions, &machine->extension_count, err);
 	return ret ? ret : load_machine_facts(store, arena, machine, err);
 }
 

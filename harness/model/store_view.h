@@ -78,6 +78,8 @@ struct store_machine {
 	size_t condition_count;
 	struct store_boot *boots;
 	size_t boot_count;
+	struct plan_extension *extensions; /* boots that were appended, in order */
+	size_t extension_count;
 };
 
 struct store_policy {

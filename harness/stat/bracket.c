@@ -289,22 +289,29 @@ static void errors_pooled(struct fit *fit, int a, int b, struct bracket *out)
 	out->testable = true;
 }
 
-static void intervals(struct bracket *out)
+void bracket_set_level(struct bracket *bracket, double level, double equivalence_level)
 {
 	double half, half90;
 
+	if (!isfinite(bracket->se))
+		return;
+	half = bracket->se > 0 ? qt(level / 2, bracket->df, 0, 0) * bracket->se : 0;
+	half90 = bracket->se > 0 ? qt(equivalence_level / 2, bracket->df, 0, 0) * bracket->se : 0;
+	bracket->lo = bracket->d - half;
+	bracket->hi = bracket->d + half;
+	bracket->lo90 = bracket->d - half90;
+	bracket->hi90 = bracket->d + half90;
+}
+
+static void intervals(struct bracket *out)
+{
 	if (!isfinite(out->se))
 		return;
 	if (out->se < NO_SPREAD) {
 		out->se = 0;
 		out->no_spread = true;
 	}
-	half = out->se > 0 ? qt(0.975, out->df, 1, 0) * out->se : 0;
-	half90 = out->se > 0 ? qt(0.95, out->df, 1, 0) * out->se : 0;
-	out->lo = out->d - half;
-	out->hi = out->d + half;
-	out->lo90 = out->d - half90;
-	out->hi90 = out->d + half90;
+	bracket_set_level(out, 0.05, 0.1);
 	if (out->se > 0)
 		out->p = 2 * pt(-fabs(out->d) / out->se, out->df, 1, 0);
 	else

@@ -61,6 +61,11 @@ const char *bracket_method_text(enum bracket_method method);
 /* The word stored in the database: "none", "estimate", "boot-t", ... */
 const char *bracket_method_name(enum bracket_method method);
 
+/* Makes the intervals anew: lo and hi at 1 - level, lo90 and hi90, by which equivalence is decided,
+ * at 1 - equivalence_level; bracket_effect makes them at 5 % and 10 %. Nothing happens where there
+ * are none. */
+void bracket_set_level(struct bracket *bracket, double level, double equivalence_level);
+
 /*
  * Estimates the effect of arm b against arm a. boots holds all count boots of
  * the experiment in any order, other arms included: from 8 boots on they help

@@ -9,7 +9,7 @@
 #include "stat/sequential.h"
 
 enum {
-	GRID = 256, /* even: Simpson's rule */
+	GRID = 128, /* even: Simpson's rule */
 	/* Alphas of which the levels are kept: the design's times powers of 2. */
 	FINER = 32,
 	COARSER = 8,

@@ -66,7 +66,7 @@ static void lab_init(struct lab *lab, const char *order, const double *values)
 	}
 	lab->machine = (struct store_machine){.id = 3, .boots = lab->boots, .boot_count = n};
 	lab->cell = (struct evidence_cell){
-		&lab->machine, &lab->condition, &lab->metric, lab->numbers, lab->facts, n};
+		&lab->machine, &lab->condition, &lab->metric, lab->numbers, lab->facts, n, NULL};
 	lab->view.variants = lab->variants;
 	lab->view.variant_count = 3;
 }
