@@ -41,6 +41,11 @@ void report_cost_of(
 	const struct report *report, const struct store_machine *machine, struct report_cost *out);
 /* The same in a sentence for each machine; nothing where nothing would be decided. */
 void report_costs(const struct report *report, const struct layout *layout, struct str *out);
+/* In an experiment with looks: how many were taken on each machine, and what that has saved. */
+void report_looks(const struct report *report, const struct layout *layout, struct str *out);
+/* The same as members of a machine's object. */
+void report_looks_json(
+	const struct report *report, const struct store_machine *machine, json_t *out);
 /* How long a boot with its runs took: the median time from the start of one to that of the next; 0
  * when no two in a row were proved. */
 int64_t report_boot_ns(const struct store_machine *machine);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include <math.h>
+
 #include "report/report_form.h"
 #include "report/report_notes.h"
 #include "sys/json_put.h"
@@ -42,6 +44,8 @@ static json_t *json_of_experiment(const struct store_experiment *head)
 	json_put_num(out, "cv_gate_pct", head->cv_pct);
 	json_put_num(out, "drift_gate_pct", head->drift_pct);
 	json_put_bool(out, "means_only", head->means_only);
+	json_put_int(out, "looks", head->looks);
+	json_put_num(out, "until_pct", head->until_pct);
 	json_put_text(out, "config_sha256", head->spec_sha256);
 	json_put_text(out, "kbracket", head->version);
 	return out;
@@ -123,6 +127,7 @@ static json_t *json_of_machine(const struct report *report, const struct store_m
 	report_cost_of(report, machine, &cost);
 	json_put_int(out, "boot_ns", cost.boot_ns);
 	json_put_int(out, "further_boots", cost.further_boots);
+	report_looks_json(report, machine, out);
 	json_put_int(out, "further_ns", cost.further_boots * cost.kernels * cost.boot_ns);
 	return out;
 }
@@ -163,6 +168,8 @@ static json_t *json_of_verdict(const struct report *report, const struct store_v
 	json_put_int(out, "flagged_runs", verdict->flagged);
 	json_put_text(out, "verdict_if_dropped_kept",
 		*verdict->word_kept ? verdict->word_kept : verdict_word_name(verdict->word));
+	json_put(out, "look", verdict->look ? json_integer(verdict->look) : json_null());
+	json_put_num(out, "level", verdict->look ? verdict->level : (double)NAN);
 	json_put_int(out, "family", verdict->family);
 	json_put_bool(out, "headline", verdict->headline);
 	return out;

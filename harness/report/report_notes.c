@@ -62,6 +62,22 @@ static void note_state(struct report *report)
 			"a drift, but no CV and no verdict.");
 }
 
+/* Blocks that were repeated because a boot of them scattered beyond the CV gate. */
+static void note_repeats(struct report *report, const struct store_machine *machine)
+{
+	for (size_t i = 0; i < machine->extension_count; i++) {
+		const struct plan_extension *extension = &machine->extensions[i];
+
+		if (extension->repeats)
+			note(report, NOTE_BOOT,
+				"Block %d on %s was repeated as block %d, for %zu of %zu "
+				"conditions: a boot of it scattered beyond the CV gate. Where the "
+				"repeat is whole it counts in its place, for all kernels.",
+				extension->repeats, machine->name, extension->block,
+				extension->condition_count, machine->condition_count);
+	}
+}
+
 static void note_builds(struct report *report)
 {
 	for (size_t v = 0; v < report->view.variant_count; v++) {
@@ -423,6 +439,8 @@ int report_make_notes(struct report *report, struct store *store, struct err *er
 		if (report->view.variants[v].against)
 			note_bases(report, &report->view.variants[v]);
 	note_builds(report);
+	for (size_t m = 0; m < report->view.machine_count; m++)
+		note_repeats(report, &report->view.machines[m]);
 	for (size_t m = 0; m < report->view.machine_count; m++)
 		note_unbooted(report, &report->view.machines[m]);
 	for (size_t m = 0; m < report->view.machine_count; m++)

@@ -30,6 +30,8 @@ static void add_verdict(const struct layout *layout, const struct report_column 
 	add_number(&text, "q", verdict->q, "");
 	if (verdict->family)
 		str_addf(&text, " of %lld", (long long)verdict->family);
+	if (verdict->look)
+		str_addf(&text, ", look %d at %.3g %%", verdict->look, 100 * verdict->level);
 	layout_paragraph(layout, out, 2, 4, str_text(&text));
 	str_release(&text);
 }

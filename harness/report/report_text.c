@@ -174,7 +174,11 @@ static void write_variant_row(const struct report *report, const struct layout *
 			table_piece(table, c, COLOUR_NONE, true, "%s", str_text(&interval));
 		table_piece(
 			table, c, form_word_colour(verdict->word), false, "%s", str_text(&word));
-		if (verdict->boots > 0 && verdict->boots < boots)
+		if (verdict->look && verdict->boots < boots)
+			table_piece(table, c, COLOUR_NONE, false, "look %d, %lld boot%s",
+				verdict->look, (long long)verdict->boots,
+				verdict->boots == 1 ? "" : "s");
+		else if (verdict->boots > 0 && verdict->boots < boots)
 			table_piece(table, c, COLOUR_OPEN, false, "%lld boot%s",
 				(long long)verdict->boots, verdict->boots == 1 ? "" : "s");
 		str_release(&effect);
@@ -354,6 +358,9 @@ static void write_legend(const struct report *report, const struct layout *layou
 		"against the first of a block, mean over blocks. eff.: workers in per cent of the "
 		"CPUs.",
 		layout_plus_minus(layout));
+	if (report->view.head.looks && isnan(report->view.head.until_pct))
+		str_add(&text, " A verdict is of the look at which it was reached; intervals and q "
+			       "hold for all looks together.");
 	if (family > 0)
 		str_addf(&text, " q over %lld comparison%s per variant (Benjamini-Hochberg).",
 			(long long)family, family == 1 ? "" : "s");
@@ -389,6 +396,7 @@ void report_write_text(const struct report *report, const struct layout *layout,
 	}
 	write_feet(layout, &feet, out);
 	report_suites(report, layout, out);
+	report_looks(report, layout, out);
 	report_costs(report, layout, out);
 	write_legend(report, layout, out);
 	write_notes(report, layout, out);
