@@ -8,6 +8,7 @@
 #include "cmd/detect.h"
 #include "cmd/study.h"
 #include "run/estimate.h"
+#include "stat/sequential.h"
 #include "sys/json_put.h"
 
 struct options {
@@ -43,37 +44,61 @@ static const struct opt rows[] = {
 	OPT_END,
 };
 
+/* How much there is to do. */
+struct amount {
+	struct estimate_left left;
+	int64_t boots, runs;
+};
+
 /* What is told of a plan. */
 struct outlook {
 	const struct study *study;
-	struct estimate_left left;
-	int64_t boots, runs;
+	struct amount planned;
+	struct amount most;	/* when every look asks for another block */
 	struct detect *detects; /* one for each machine; NULL: not asked for */
 };
+
+static int64_t amount_ns(const struct amount *amount)
+{
+	return amount->left.build_ns + amount->left.boot_ns + amount->left.run_ns;
+}
+
+static int measure(struct cmd *cmd, const struct study *study, const struct plan *plans,
+	struct amount *out, struct err *err)
+{
+	struct estimate *estimate = NULL;
+	int ret = estimate_new(cmd->store, &study->experiment, plans, &estimate, err);
+
+	if (ret)
+		return ret;
+	*out = (struct amount){.left = estimate_left(estimate)};
+	estimate_free(estimate);
+	for (size_t m = 0; m < study->experiment.machine_count; m++)
+		for (size_t b = 0; b < plans[m].boot_count; b++) {
+			out->boots++;
+			out->runs += (int64_t)plans[m].boots[b].run_count;
+		}
+	return 0;
+}
 
 static int look_ahead(
 	struct cmd *cmd, const struct study *study, struct outlook *out, struct err *err)
 {
-	struct estimate *estimate = NULL;
 	const char *path =
 		cmd->global->db || cmd->global->results ? cmd->db_path : study->lab.database;
+	struct plan *most = NULL;
 	int ret = 0;
 
 	*out = (struct outlook){.study = study};
 	if (file_exists(path))
 		ret = study_open_store(cmd, study, STORE_READ, err);
 	if (!ret)
-		ret = estimate_new(cmd->store, &study->experiment, study->plans, &estimate, err);
-	if (ret)
-		return ret;
-	out->left = estimate_left(estimate);
-	estimate_free(estimate);
-	for (size_t m = 0; m < study->experiment.machine_count; m++)
-		for (size_t b = 0; b < study->plans[m].boot_count; b++) {
-			out->boots++;
-			out->runs += (int64_t)study->plans[m].boots[b].run_count;
-		}
-	return 0;
+		ret = measure(cmd, study, study->plans, &out->planned, err);
+	if (!ret)
+		ret = study_plan_most(cmd, study, &most, err);
+	if (!ret)
+		ret = measure(cmd, study, most, &out->most, err);
+	return ret;
 }
 
 /* Machines share the time of boots and runs by their numbers of runs. */
@@ -87,13 +112,14 @@ static int look_for_detection(
 	outlook->detects = arena_alloc(cmd->arena, (machines + 1) * sizeof(*outlook->detects));
 	for (size_t m = 0; m < machines && !ret; m++) {
 		const struct plan *plan = &study->plans[m];
-		double total = (double)(outlook->left.boot_ns + outlook->left.run_ns);
+		const struct amount *planned = &outlook->planned;
+		double total = (double)(planned->left.boot_ns + planned->left.run_ns);
 		int64_t runs = 0;
 
 		for (size_t b = 0; b < plan->boot_count; b++)
 			runs += (int64_t)plan->boots[b].run_count;
 		ret = detect_make(cmd, plan, change_pct,
-			(int64_t)(total * (double)runs / (double)outlook->runs),
+			(int64_t)(total * (double)runs / (double)planned->runs),
 			&outlook->detects[m], err);
 	}
 	return ret;
@@ -163,10 +189,36 @@ static void add_time(struct str *out, const char *what, int count, int64_t ns)
 	str_add_char(out, '\n');
 }
 
+/* What the looks after every block may ask for, and how sure a verdict has to be at them. */
+static void add_looks(struct str *out, const struct outlook *outlook)
+{
+	const struct experiment *experiment = &outlook->study->experiment;
+	int looks = experiment_looks(experiment);
+	double levels[SEQUENTIAL_LOOKS_MAX];
+
+	str_addf(out, "A look after every block; at most %d look%s, %lld boots, %lld runs, about ",
+		looks, looks == 1 ? "" : "s", (long long)outlook->most.boots,
+		(long long)outlook->most.runs);
+	num_add_duration(out, amount_ns(&outlook->most));
+	str_add_char(out, '\n');
+	if (experiment->design.until == UNTIL_WIDTH) {
+		str_addf(out,
+			"  until no 95 %% interval reaches further than %g %% to either side\n",
+			experiment->design.until_pct);
+		return;
+	}
+	sequential_levels(sequential_pocock, experiment->gates.alpha_pct / 100, looks, levels);
+	str_add(out, "  levels of p:");
+	for (int k = 0; k < looks; k++)
+		str_addf(out, "%s %.3g %%", k ? "," : "", 100 * levels[k]);
+	str_add_char(out, '\n');
+}
+
 static void write_text(const struct outlook *outlook, bool runs)
 {
 	const struct study *study = outlook->study;
-	const struct estimate_left *left = &outlook->left;
+	const struct amount *planned = &outlook->planned;
+	const struct estimate_left *left = &planned->left;
 	char *design = experiment_design_line(&study->experiment);
 	struct str out = STR_INIT;
 
@@ -175,14 +227,16 @@ static void write_text(const struct outlook *outlook, bool runs)
 		add_variant(&out, study, v);
 	for (size_t m = 0; m < study->experiment.machine_count; m++)
 		add_plan(&out, outlook, &study->plans[m], runs);
-	str_addf(&out, "\n%lld boots, %lld runs, about ", (long long)outlook->boots,
-		(long long)outlook->runs);
-	num_add_duration(&out, left->build_ns + left->boot_ns + left->run_ns);
+	str_addf(&out, "\n%lld boots, %lld runs, about ", (long long)planned->boots,
+		(long long)planned->runs);
+	num_add_duration(&out, amount_ns(planned));
 	str_addf(&out, " (%s)\n",
 		left->measured ? "by what was measured before" : "by what the suites declare");
 	add_time(&out, "build", left->builds, left->build_ns);
 	add_time(&out, "boot", left->boots, left->boot_ns);
 	add_time(&out, "run", left->runs, left->run_ns);
+	if (experiment_looks(&study->experiment))
+		add_looks(&out, outlook);
 	for (size_t m = 0; outlook->detects && m < study->experiment.machine_count; m++)
 		detect_add_text(&outlook->detects[m], &out);
 	ui_write_text(&out);
@@ -242,7 +296,7 @@ static json_t *machine_plan_json(const struct study *study, size_t m, bool runs)
 static void write_json(const struct outlook *outlook, bool runs)
 {
 	const struct study *study = outlook->study;
-	const struct estimate_left *left = &outlook->left;
+	const struct estimate_left *left = &outlook->planned.left;
 	json_t *out = json_object(), *variants = json_array(), *machines = json_array();
 
 	json_put_text(out, "name", study->experiment.name);
@@ -258,12 +312,18 @@ static void write_json(const struct outlook *outlook, bool runs)
 	for (size_t m = 0; m < study->experiment.machine_count; m++)
 		json_push(machines, machine_plan_json(study, m, runs));
 	json_put(out, "machines", machines);
-	json_put_int(out, "boots", outlook->boots);
-	json_put_int(out, "runs", outlook->runs);
+	json_put_int(out, "boots", outlook->planned.boots);
+	json_put_int(out, "runs", outlook->planned.runs);
 	json_put_int(out, "build_ns", left->build_ns);
 	json_put_int(out, "boot_ns", left->boot_ns);
 	json_put_int(out, "run_ns", left->run_ns);
 	json_put_bool(out, "measured", left->measured);
+	json_put_int(out, "looks", experiment_looks(&study->experiment));
+	if (experiment_looks(&study->experiment)) {
+		json_put_int(out, "most_boots", outlook->most.boots);
+		json_put_int(out, "most_runs", outlook->most.runs);
+		json_put_int(out, "most_ns", amount_ns(&outlook->most));
+	}
 	if (outlook->detects) {
 		json_t *detects = json_array();
 

@@ -65,6 +65,11 @@ KB_MUST_CHECK int study_walk(
 KB_MUST_CHECK int study_grow(
 	struct cmd *cmd, struct study *study, int64_t id, bool *grown, struct err *err);
 
+/* The plans as they are when every look asks for a further block of everything; without looks as
+ * they are. The arena's. */
+KB_MUST_CHECK int study_plan_most(
+	struct cmd *cmd, const struct study *study, struct plan **out, struct err *err);
+
 /* Walks what is left of it and what its results ask for, ends the experiment, judges and reports.
  * The status, or a negative code. */
 KB_MUST_CHECK int study_run(

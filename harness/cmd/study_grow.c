@@ -56,3 +56,36 @@ int study_grow(struct cmd *cmd, struct study *study, int64_t id, bool *grown, st
 	arena_release(&arena);
 	return ret;
 }
+
+/* One more block with everything in it. */
+static int add_block(struct cmd *cmd, struct plan *plan, struct err *err)
+{
+	size_t *all = arena_alloc(cmd->arena, (plan->condition_count + 1) * sizeof(*all));
+	struct plan_extension extension = {
+		.block = plan_next_block(plan),
+		.conditions = all,
+		.condition_count = plan->condition_count,
+		.runs = plan->experiment->design.runs,
+		.warmup = plan->experiment->design.warmup,
+		.reason = "look",
+	};
+
+	for (size_t c = 0; c < plan->condition_count; c++)
+		all[c] = c;
+	extension.boot_count =
+		plan_block_order(cmd->arena, plan, extension.block, NULL, &extension.variants);
+	return plan_extend(cmd->arena, plan, &extension, err);
+}
+
+int study_plan_most(struct cmd *cmd, const struct study *study, struct plan **out, struct err *err)
+{
+	size_t machines = study->experiment.machine_count;
+	struct plan *plans = arena_copy(cmd->arena, study->plans, machines, sizeof(*plans));
+	int looks = experiment_looks(&study->experiment), ret = 0;
+
+	for (size_t m = 0; m < machines; m++)
+		for (int look = 2; look <= looks && !ret; look++)
+			ret = add_block(cmd, &plans[m], err);
+	*out = plans;
+	return ret;
+}

@@ -140,6 +140,10 @@ static void what_is_clear_stops_early(void **state)
 	struct bench *bench = *state;
 
 	make_lab(bench, 1, "until: verdict, max: 12", moves, "margin: 1%");
+	expect_code(bench, 0, "plan %s/configs/grow.yaml", bench->folder);
+	expect_text(&bench->out, "\n4 boots, 4 runs, about ");
+	expect_text(&bench->out, "at most 6 looks, 24 boots, 24 runs, about ");
+	expect_text(&bench->out, "levels of p: 1.26 %, ");
 	expect_code(bench, 1, "run %s/configs/grow.yaml", bench->folder);
 	expect_text(&bench->out, "1 of at most 6 looks on here: 4 of 24 boots, 20 saved, about ");
 	expect_text(&bench->out, "intervals and q hold for all looks together");
