@@ -75,6 +75,7 @@ static void sleep_until_wall(int64_t wall_ns)
 
 KB_NORETURN static void child(const struct launch *l, struct launch_mark *mark, pid_t parent)
 {
+	int64_t start_wall_ns = l->start_wall_ns;
 	int null_fd;
 
 	(void)setsid(); /* cannot fail: a new child leads no group */
@@ -88,10 +89,13 @@ KB_NORETURN static void child(const struct launch *l, struct launch_mark *mark, 
 		give_up(mark, "cannot enter its working folder");
 	set_limits(l, mark);
 	restore_oom_score(l->oom_score);
+	if (l->gate_fd && read(l->gate_fd, &start_wall_ns, sizeof(start_wall_ns)) !=
+				  (ssize_t)sizeof(start_wall_ns))
+		give_up(mark, "was not let go");
 	close_others();
 	signals_reset();
 	(void)umask(022);
-	sleep_until_wall(l->start_wall_ns);
+	sleep_until_wall(start_wall_ns);
 	mark->started_wall_ns = clock_wall_ns();
 	mark->started_ns = clock_now_ns();
 	execve(l->program, (char *const *)l->argv, (char *const *)l->env);

@@ -15,6 +15,7 @@ struct launch {
 	const char *cwd;
 	int out_fd, err_fd;
 	const struct cgroup *cgroup;
+	int gate_fd;		/* wait there for an int64_t, the start_wall_ns; 0: do not wait */
 	int64_t start_wall_ns;	/* sleep until this wall-clock time first; 0: start at once */
 	int64_t max_file_bytes; /* RLIMIT_FSIZE; 0: no limit */
 	const char *oom_score;	/* to put back what the agent changed for itself; NULL: nothing */

@@ -16,6 +16,8 @@
  *	started		written just before the program is started: it is never started again
  *	stdout stderr	what the program printed, in place when the run is over
  *	dmesg		the kernel's log around the run
+ *	counters	what was counted, in a run that is made for it (count.h)
+ *	perf-stat perf-log	of perf, during such a run
  *	around		what set-up, server and tear-down printed, if there were any
  *	result.json	written last, by rename: the run is over
  *	tmp/ work/	during the run only: the tmpfs of the outputs, the program's own folder

@@ -16,7 +16,7 @@
 static const struct {
 	const char *part, *file;
 } parts[] = {{"result", "result.json"}, {"stdout", "stdout"}, {"stderr", "stderr"},
-	{"dmesg", "dmesg"}, {"around", "around"}};
+	{"dmesg", "dmesg"}, {"around", "around"}, {"counters", "counters"}};
 
 static int put_text(int fd, struct str *text, struct err *err)
 {

@@ -76,7 +76,7 @@ int result_lost(const struct place *place, struct err *err)
 static const struct {
 	const char *member, *file;
 } kept_files[] = {{"stdout_bytes", "stdout"}, {"stderr_bytes", "stderr"}, {"dmesg_bytes", "dmesg"},
-	{"around_bytes", "around"}};
+	{"around_bytes", "around"}, {"counters_bytes", "counters"}};
 
 static bool all_kept(const struct place *place, const json_t *result)
 {

@@ -32,6 +32,7 @@
  *	around_error	the server ended before the program did, or a tear-down command failed: a
  *			sentence; null where all is well
  *	around_bytes	of the log of set-up, server and tear-down; absent without any
+ *	counters_bytes	of the file of that name; absent where nothing was to be counted
  *	before after	see snapshot.h
  *	kmsg		see kmsg.h
  */

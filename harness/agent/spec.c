@@ -148,6 +148,10 @@ static const struct member members[] = {
 	{"server", read_words, AT(server), 1, 0, false},
 	{"ready", read_words, AT(ready), 1, 0, false},
 	{"ready_port", read_int, AT(ready_port), 0, 65535, false},
+	{"perf", read_folder, AT(perf), 0, 0, false},
+	{"events", read_words, AT(events), 0, 0, false},
+	{"main_thread", read_bool, AT(main_thread), 0, 0, false},
+	{"functions", read_words, AT(functions), 0, 0, false},
 	{"step_ns", read_int, AT(step_ns), 1, 3600 * NS_PER_S, false},
 };
 
@@ -180,6 +184,8 @@ static int read_members(json_t *root, struct run_spec *spec, struct err *err)
 			return err_set(err, ERR_USAGE, "%s is missing", m->name);
 	if (spec->cwd && (spec->link_names.count || spec->work_bytes))
 		return err_set(err, ERR_USAGE, "links and work_bytes need the default cwd");
+	if (spec->events.count && !spec->perf)
+		return err_set(err, ERR_USAGE, "events need perf");
 	if (!spec->server.count && (spec->ready.count || spec->ready_port))
 		return err_set(err, ERR_USAGE, "ready and ready_port need a server");
 	return 0;
@@ -231,6 +237,9 @@ void spec_release(struct run_spec *spec)
 	commands_release(&spec->teardown);
 	strv_release(&spec->server);
 	strv_release(&spec->ready);
+	strv_release(&spec->events);
+	strv_release(&spec->functions);
+	free(spec->perf);
 	free(spec->cwd);
 	free(spec->id);
 	memset(spec, 0, sizeof(*spec));

@@ -31,6 +31,10 @@
  *	ready		["pg_isready"]: exits with 0 once the server does its work
  *	ready_port	1 to 65535: the server does its work once it takes connections there, on
  *			127.0.0.1; 0 (default): not asked
+ *	perf		absolute path of perf; needed for events
+ *	events		["task-clock"]: counted by perf stat while the program runs (count.h)
+ *	main_thread	true: of its first thread alone
+ *	functions	["schedule"]: kernel functions whose calls are counted then
  *	step_ns		how long each command may take, and the server until it is ready; default
  *			60 s
  */
@@ -45,6 +49,9 @@ struct run_spec {
 	struct strv server, ready; /* empty: none */
 	int64_t ready_port, step_ns;
 	struct strv link_names, link_targets;
+	struct strv events, functions;
+	char *perf;
+	bool main_thread;
 	char *cwd, *id; /* NULL: default; "" */
 	int64_t timeout_ns, output_bytes, work_bytes, settle_ns, kmsg_after;
 	bool on_second;

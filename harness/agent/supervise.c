@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "agent/around.h"
 #include "agent/bytes.h"
 #include "agent/cgroup.h"
+#include "agent/count.h"
 #include "agent/js.h"
 #include "agent/kmsg.h"
 #include "agent/launch.h"
@@ -36,6 +38,7 @@ struct run {
 	struct cgroup cgroup;
 	struct room room;
 	struct around around;
+	struct count count;    /* all zero unless the run is made for counting */
 	int64_t around_cpu_ns; /* in the cgroup before the program started */
 	struct strv env;
 	struct launch_mark *launched;
@@ -195,6 +198,8 @@ static void measure(struct run *run, const struct launch *launch, pid_t program)
 	ended_ns = clock_now_ns();
 	ended_wall_ns = clock_wall_ns();
 	js_int(o, "agent_switches", own_switches() - switches);
+	if (count_is_wanted(run->spec))
+		count_stop(&run->count);
 	js_set(o, "after", snapshot_take(run->root));
 	js_bool(o, "timed_out", end == WAIT_DEADLINE);
 	js_bool(o, "cancelled", end == WAIT_CANCELLED);
@@ -249,9 +254,30 @@ static void end_around(struct run *run)
 	reap_all(0, &run->cgroup, &report);
 }
 
+/* The program is there and waits, and perf is attached to it. */
+static int start_counted(struct run *run, struct launch *launch, pid_t *program, struct err *err)
+{
+	int ret = count_init(&run->count, run->spec, run->root, err);
+
+	if (ret)
+		return ret;
+	launch->gate_fd = run->count.gate[0];
+	*program = launch_start(launch, run->launched);
+	if (*program < 0)
+		return err_errno(err, ERR_INFRA, errno, "cannot fork");
+	ret = count_attach(&run->count, run->place, *program, err);
+	if (ret) {
+		(void)kill(*program, SIGKILL);
+		while (waitpid(*program, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	return ret;
+}
+
 static int start_and_measure(struct run *run, const char *path, struct err *err)
 {
-	int64_t begin_ns = clock_now_ns(), busy_ns = snapshot_busy_ns(run->root);
+	bool counted = count_is_wanted(run->spec);
+	int64_t begin_ns, busy_ns;
 	struct launch launch = {.program = path,
 		.argv = strv_argv(&run->spec->argv),
 		.env = strv_argv(&run->env),
@@ -259,17 +285,25 @@ static int start_and_measure(struct run *run, const char *path, struct err *err)
 		.out_fd = run->room.out.fd,
 		.err_fd = run->room.err_out.fd,
 		.cgroup = &run->cgroup,
-		.start_wall_ns = settle(run->spec),
 		.max_file_bytes = run->room.max_file_bytes,
 		.oom_score = run->oom_score};
-	pid_t program;
+	pid_t program = 0;
+	int ret = counted ? start_counted(run, &launch, &program, err) : 0;
 
+	if (ret)
+		return ret;
+	begin_ns = clock_now_ns();
+	busy_ns = snapshot_busy_ns(run->root);
+	launch.start_wall_ns = settle(run->spec);
 	add_window(run, begin_ns, busy_ns);
 	js_set(run->result, "before", snapshot_take(run->root));
 	run->kmsg_fd = kmsg_mark();
 	if (launch.start_wall_ns && clock_wall_ns() > launch.start_wall_ns)
 		launch.start_wall_ns += NS_PER_S; /* the look around took too long */
-	program = launch_start(&launch, run->launched);
+	if (counted)
+		launch.start_wall_ns = count_start(&run->count, launch.start_wall_ns);
+	else
+		program = launch_start(&launch, run->launched);
 	if (program < 0)
 		return err_errno(err, ERR_INFRA, errno, "cannot fork");
 	measure(run, &launch, program);
@@ -296,6 +330,7 @@ static int keep_dmesg(struct run *run, struct err *err)
 static int keep_all(struct run *run, struct err *err)
 {
 	int ret = room_keep_outputs(&run->room, err);
+	int64_t counters_bytes;
 
 	js_int(run->result, "stdout_bytes", run->room.out.bytes);
 	js_int(run->result, "stderr_bytes", run->room.err_out.bytes);
@@ -305,6 +340,10 @@ static int keep_all(struct run *run, struct err *err)
 	js_bool(run->result, "tmpfs", run->room.tmpfs);
 	js_bool(run->result, "work_tmpfs", run->room.work_tmpfs);
 	js_bool(run->result, "cgroup", run->cgroup.path != NULL);
+	if (!ret && count_is_wanted(run->spec)) {
+		ret = count_keep(&run->count, run->place, &counters_bytes, err);
+		js_int(run->result, "counters_bytes", counters_bytes);
+	}
 	return ret ? ret : keep_dmesg(run, err);
 }
 
@@ -346,6 +385,7 @@ void supervise_run(const struct place *place, const struct run_spec *spec, const
 	js_text(run.result, "id", spec->id ? spec->id : "");
 	js_text(run.result, "token", run.mark.token);
 	room_release(&run.room);
+	count_release(&run.count);
 	cgroup_release(&run.cgroup);
 	/* When even this fails (a full disk), the run is found without a result: lost. */
 	(void)!result_write(place, run.result, &err);
