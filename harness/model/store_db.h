@@ -5,6 +5,7 @@
 #include "base/base.h"
 
 #include "base/mem.h"
+#include "model/store_counter.h"
 #include "model/store.h"
 #include "model/store_plan.h"
 #include "sys/db.h"
@@ -46,6 +47,8 @@ struct store_boots {
 KB_MUST_CHECK int store_add_boots(struct store *store, const struct store_boots *whose,
 	const struct plan *plan, size_t first, struct err *err);
 /* Rows for files of an owner: a run, an attempt or a build, by the column that names it. */
+KB_MUST_CHECK int store_add_counters(struct store *store, int64_t run_id, int64_t reading,
+	const struct store_counter *counters, size_t count, struct err *err);
 KB_MUST_CHECK int store_add_raws(struct store *store, const char *owner, int64_t owner_id,
 	const struct store_raw *raws, size_t count, struct err *err);
 /* ERR_USAGE unless the UPDATE before met exactly one row: the journal moves forward only. */

@@ -22,7 +22,8 @@ static int set_run(struct store *store, const struct store_run_end *end, struct 
 		end->program_id, end->server_id, end->started_ns, end->ended_ns, end->wall_ns,
 		end->exit_code, end->signal, end->user_ns, end->system_ns, end->max_rss_bytes,
 		end->voluntary_switches, end->involuntary_switches,
-		(int64_t)(end->sample_count > 0), clock_wall_ns(), end->run_id);
+		(int64_t)(end->sample_count + end->counter_count > 0), clock_wall_ns(),
+		end->run_id);
 
 	return ret ? ret : store_moved(store, "run", end->run_id, err);
 }
@@ -65,18 +66,23 @@ int store_run_finish(struct store *store, const struct store_run_end *end, struc
 	if (!ret)
 		ret = add_samples(store, end->run_id, 1, end->samples, end->sample_count, err);
 	if (!ret)
+		ret = store_add_counters(
+			store, end->run_id, 1, end->counters, end->counter_count, err);
+	if (!ret)
 		ret = add_flags(store, end, err);
 	if (!ret)
 		ret = store_add_raws(store, "run_id", end->run_id, end->raws, end->raw_count, err);
 	return db_finish(store->db, ret, err);
 }
 
-static int add_reading(struct store *store, int64_t run_id, const struct store_sample *samples,
-	size_t count, const char *reason, const char *detail, struct err *err)
+static int add_reading(
+	struct store *store, int64_t run_id, const struct store_reading *reading, struct err *err)
 {
-	int64_t reading;
-	int ret = db_get_int(store->db, &reading, err,
+	const char *reason = reading->reason, *detail = reading->detail;
+	int64_t number;
+	int ret = db_get_int(store->db, &number, err,
 		"SELECT 1 + max(reading, coalesce((SELECT max(reading) FROM sample"
+		" WHERE run_id = ?1), 0), coalesce((SELECT max(reading) FROM counter"
 		" WHERE run_id = ?1), 0)) FROM run WHERE id = ?1",
 		"i", run_id);
 
@@ -85,21 +91,25 @@ static int add_reading(struct store *store, int64_t run_id, const struct store_s
 			"UPDATE run SET state = ?, reason = ?, detail = ?, reading = ? WHERE id = ?"
 			" AND state IN ('done', 'failed')",
 			"tttii", reason ? "failed" : "done", reason ? reason : "",
-			detail ? detail : "", reason ? 0 : reading, run_id);
+			detail ? detail : "", reason ? 0 : number, run_id);
 	if (!ret)
 		ret = store_moved(store, "run", run_id, err);
-	return ret ? ret : add_samples(store, run_id, reading, samples, count, err);
+	if (!ret)
+		ret = add_samples(
+			store, run_id, number, reading->samples, reading->sample_count, err);
+	return ret ? ret
+		   : store_add_counters(
+			     store, run_id, number, reading->counters, reading->counter_count, err);
 }
 
-int store_reading_add(struct store *store, int64_t run_id, const struct store_sample *samples,
-	size_t count, const char *reason, const char *detail, struct err *err)
+int store_reading_add(
+	struct store *store, int64_t run_id, const struct store_reading *reading, struct err *err)
 {
 	int ret = db_begin(store->db, err);
 
 	if (ret)
 		return ret;
-	return db_finish(
-		store->db, add_reading(store, run_id, samples, count, reason, detail, err), err);
+	return db_finish(store->db, add_reading(store, run_id, reading, err), err);
 }
 
 int store_program(struct store *store, const char *name, const char *sha256, const char *version,

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 
+#include "model/store_counter.h"
 #include "model/store_plan.h"
 
 /* What was seen. Rows of this kind are added, never changed. */
@@ -36,6 +37,8 @@ struct store_run_end {
 	const char *environment; /* JSON: before and after; NULL: none */
 	const struct store_sample *samples;
 	size_t sample_count;
+	const struct store_counter *counters; /* of a run made for counting */
+	size_t counter_count;
 	const struct store_flag *flags;
 	size_t flag_count;
 	const struct store_raw *raws;
@@ -47,11 +50,19 @@ struct store_run_end {
 KB_MUST_CHECK int store_run_finish(
 	struct store *store, const struct store_run_end *end, struct err *err);
 
-/* Another reading of a run's old output (a mended suite): its samples become the ones that count;
- * older readings stay. reason NULL: done; else the run stays or becomes failed with it. */
-KB_MUST_CHECK int store_reading_add(struct store *store, int64_t run_id,
-	const struct store_sample *samples, size_t count, const char *reason, const char *detail,
-	struct err *err);
+/* Another reading of a run's old output (a mended suite). */
+struct store_reading {
+	const struct store_sample *samples;
+	size_t sample_count;
+	const struct store_counter *counters;
+	size_t counter_count;
+	const char *reason; /* NULL: done; else the run stays or becomes failed with it */
+	const char *detail; /* may be NULL */
+};
+
+/* Its samples and counters become the ones that count; older readings stay. */
+KB_MUST_CHECK int store_reading_add(
+	struct store *store, int64_t run_id, const struct store_reading *reading, struct err *err);
 
 /* A benchmark binary, kept once. sha256 and version may be "". */
 KB_MUST_CHECK int store_program(struct store *store, const char *name, const char *sha256,

@@ -6,6 +6,7 @@
 #include "base/stop.h"
 #include "model/store_result.h"
 #include "run/collect.h"
+#include "run/counting.h"
 #include "run/fault.h"
 #include "run/raw.h"
 #include "run/runspec.h"
@@ -97,7 +98,7 @@ struct storing {
 	const struct store_condition *rows;
 	struct arena arena;
 	struct store_run_end end;
-	struct store_raw raws[4];
+	struct store_raw raws[5];
 	struct err why;
 };
 
@@ -118,6 +119,27 @@ static int keep_part(struct storing *storing, const char *part, struct err *err)
 	free(name);
 	free(path);
 	return ret;
+}
+
+/* Counts per operation, of a run that was made for them; or the reason why there are none. */
+static void read_counters(struct storing *storing, const struct reading *reading)
+{
+	struct counter_source source = {.condition = storing->condition,
+		.reading = reading,
+		.seconds = (double)storing->outcome->wall_ns / (double)NS_PER_S,
+		.functions = storing->rig->engine->experiment->counting.functions};
+	struct store_counter *counters;
+
+	if (storing->run->kind != RUN_COUNTED)
+		return;
+	source.bytes = outcome_part(storing->outcome, "counters", &source.len);
+	if (counting_read(&storing->arena, &source, &counters, &storing->end.counter_count,
+		    &storing->why)) {
+		storing->end.reason = "unparsable";
+		storing->end.detail = storing->why.text;
+		return;
+	}
+	storing->end.counters = counters;
 }
 
 /* The samples, or the reason why there are none. */
@@ -142,8 +164,11 @@ static void read_output(struct storing *storing)
 			.value = reading.values[i].value,
 			.observations = reading.values[i].observations,
 		};
-	storing->end.samples = samples;
-	storing->end.sample_count = reading.count;
+	read_counters(storing, &reading);
+	if (!storing->end.reason) {
+		storing->end.samples = samples;
+		storing->end.sample_count = reading.count;
+	}
 	reading_release(&reading);
 }
 
@@ -208,7 +233,7 @@ int collect_store(struct rig *rig, const struct store_boot *boot, struct live *l
 	const struct store_run *run, const struct outcome *outcome, struct str *failure,
 	struct err *err)
 {
-	static const char *const parts[] = {"stdout", "stderr", "dmesg", "around"};
+	static const char *const parts[] = {"stdout", "stderr", "dmesg", "around", "counters"};
 	struct storing storing = {
 		.rig = rig,
 		.boot = boot,

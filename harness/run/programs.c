@@ -94,12 +94,20 @@ static void list_around(struct rig *rig, const struct suite *suite)
 	list_command(rig, suite->ready);
 }
 
+static const char perf_name[] = "perf";
+
+/* As with what a set-up calls: it is there, or comes from here. */
+static bool needs_perf(const struct rig *rig)
+{
+	return argv_count(rig->engine->experiment->counting.events) > 0;
+}
+
 void programs_list(struct rig *rig)
 {
 	const struct experiment *experiment = rig->engine->experiment;
 	struct arena *arena = &rig->engine->arena;
 
-	size_t most = 1;
+	size_t most = 2; /* perf, and the end */
 
 	for (size_t i = 0; i < experiment->suite_count; i++)
 		most += 4 + experiment->suites[i].files.count + experiment->suites[i].setup.count +
@@ -114,6 +122,8 @@ void programs_list(struct rig *rig)
 				suite->files.items[k].value, true);
 		list_around(rig, suite);
 	}
+	if (needs_perf(rig))
+		list_command(rig, (const char *const[]){perf_name, NULL});
 	rig->env.programs = rig->programs;
 }
 
@@ -298,6 +308,29 @@ static int find(struct rig *rig, size_t index, struct err *err)
 	return ret;
 }
 
+/* perf, for what is counted. */
+static int find_perf(struct rig *rig, struct err *err)
+{
+	static const char *const version[] = {perf_name, "--version", NULL};
+	struct found perf = {.name = perf_name, .version = version};
+	struct str said = STR_INIT;
+	int ret = needs_perf(rig) ? locate(rig, &perf, err) : 0;
+
+	if (ret || !needs_perf(rig))
+		return ret;
+	if (!perf.path)
+		return err_set(err, ERR_USAGE,
+			"counters: there is no program 'perf' on machine '%s'; install it there "
+			"(linux-perf), or give its path here under programs: in the machine's file",
+			rig->plan->machine->name);
+	rig->perf_path = perf.path;
+	ask_version(rig, &perf, &said);
+	engine_note(rig->engine, 0, "perf", "counters on machine '%s' by %s, %.12s",
+		rig->plan->machine->name, str_text(&said), perf.sha256);
+	str_release(&said);
+	return 0;
+}
+
 /* What is copied to the machine must be what the experiment was planned with. */
 static int check_files(struct rig *rig, const struct suite *suite, struct err *err)
 {
@@ -332,5 +365,5 @@ int programs_find(struct rig *rig, struct err *err)
 		if (!ret)
 			ret = find(rig, i, err);
 	}
-	return ret;
+	return ret ? ret : find_perf(rig, err);
 }

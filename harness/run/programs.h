@@ -13,7 +13,8 @@
 void programs_list(struct rig *rig);
 
 /* After the machine was started: where each suite's program is on it, and its row in the store with
- * its SHA-256. ERR_USAGE names a program that is not there. */
+ * its SHA-256; and where perf is, when events are to be counted. ERR_USAGE names a program that is
+ * not there. */
 KB_MUST_CHECK int programs_find(struct rig *rig, struct err *err);
 
 #endif

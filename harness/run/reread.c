@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include <math.h>
+
+#include "base/clock.h"
 #include "backend/reader.h"
 #include "model/store_result.h"
 #include "model/store_rows.h"
 #include "model/store_view.h"
+#include "run/counting.h"
 #include "run/reread.h"
 
 /* A condition of a machine, as planned and as the present suite has it. */
@@ -15,13 +19,19 @@ struct pairing {
 
 /* A run to be read. */
 struct candidate {
-	int64_t id, condition_id;
+	int64_t id, condition_id, wall_ns;
 	int reading;
-	bool done;
+	bool done, counted;
+};
+
+/* What was kept of it. */
+struct kept {
+	struct str out, err_out, counters;
 };
 
 struct reread {
 	struct store *store;
+	const struct experiment *experiment;
 	struct arena arena;
 	struct pairing *pairings;
 	size_t pairing_count, pairing_capacity;
@@ -97,8 +107,12 @@ static int note_run(void *arg, const struct store_run_row *row)
 	if (!done && !(row->state == STATE_FAILED && strcmp(row->reason, "unparsable") == 0))
 		return 0;
 	GROW(reread->runs, reread->run_count, reread->run_capacity);
-	reread->runs[reread->run_count++] =
-		(struct candidate){row->id, row->condition_id, row->reading, done};
+	reread->runs[reread->run_count++] = (struct candidate){.id = row->id,
+		.condition_id = row->condition_id,
+		.wall_ns = row->wall_ns,
+		.reading = row->reading,
+		.done = done,
+		.counted = row->kind == RUN_COUNTED};
 	return 0;
 }
 
@@ -110,19 +124,21 @@ static const struct pairing *find_pairing(const struct reread *reread, int64_t c
 	return NULL;
 }
 
-static int load_output(struct reread *reread, int64_t run_id, struct str *out, struct str *err_out,
-	struct err *err)
+static int load_output(struct reread *reread, int64_t run_id, struct kept *kept, struct err *err)
 {
+	const struct {
+		const char *kind;
+		struct str *text;
+	} wanted[] = {
+		{"stdout", &kept->out}, {"stderr", &kept->err_out}, {"counters", &kept->counters}};
 	struct store_raw_row *raws;
 	size_t count;
 	int ret = store_load_raws(reread->store, run_id, 0, 0, &reread->arena, &raws, &count, err);
 
-	for (size_t i = 0; i < count && !ret; i++) {
-		if (strcmp(raws[i].kind, "stdout") == 0)
-			ret = store_read_raw(reread->store, &raws[i], out, err);
-		else if (strcmp(raws[i].kind, "stderr") == 0)
-			ret = store_read_raw(reread->store, &raws[i], err_out, err);
-	}
+	for (size_t i = 0; i < count && !ret; i++)
+		for (size_t w = 0; w < ARRAY_SIZE(wanted) && !ret; w++)
+			if (strcmp(raws[i].kind, wanted[w].kind) == 0)
+				ret = store_read_raw(reread->store, &raws[i], wanted[w].text, err);
 	return ret;
 }
 
@@ -173,29 +189,101 @@ static bool same_samples(const struct store_value *old, size_t old_count, int re
 	return current == count;
 }
 
-static int keep_reading(struct reread *reread, const struct candidate *run,
-	const struct store_sample *samples, size_t count, struct err *err)
+static bool same_number(double a, double b)
 {
+	return a == b || (isnan(a) && isnan(b));
+}
+
+static bool same_counters(const struct store_counter *old, size_t old_count, int reading,
+	const struct store_reading *now)
+{
+	size_t current = 0;
+
+	for (size_t i = 0; i < old_count; i++) {
+		const struct store_counter *counter = &now->counters[current];
+
+		if (old[i].reading != reading)
+			continue;
+		if (current++ >= now->counter_count || strcmp(old[i].name, counter->name) ||
+			strcmp(old[i].unit, counter->unit) ||
+			strcmp(old[i].reason, counter->reason) ||
+			!same_number(old[i].total, counter->total) ||
+			!same_number(old[i].value, counter->value) ||
+			!same_number(old[i].counted_pct, counter->counted_pct))
+			return false;
+	}
+	return current == now->counter_count;
+}
+
+/* *same: nothing has to be stored. */
+static int compare(struct reread *reread, const struct candidate *run,
+	const struct store_reading *now, bool *same, struct err *err)
+{
+	struct store_counter *counters;
 	struct store_value *old;
-	size_t old_count;
+	size_t old_count, counter_count;
 	int ret = store_load_samples(reread->store, run->id, &reread->arena, &old, &old_count, err);
 
-	if (ret || (run->done && same_samples(old, old_count, run->reading, samples, count)))
+	if (!ret)
+		ret = store_load_counters(
+			reread->store, run->id, &reread->arena, &counters, &counter_count, err);
+	*same = !ret && run->done &&
+		same_samples(old, old_count, run->reading, now->samples, now->sample_count) &&
+		same_counters(counters, counter_count, run->reading, now);
+	return ret;
+}
+
+static int keep_reading(struct reread *reread, const struct candidate *run,
+	const struct store_reading *now, struct err *err)
+{
+	bool same;
+	int ret = compare(reread, run, now, &same, err);
+
+	if (ret || same)
 		return ret;
 	if (run->done)
 		reread->count.changed++;
 	else
 		reread->count.gained++;
-	return store_reading_add(reread->store, run->id, samples, count, NULL, "", err);
+	return store_reading_add(reread->store, run->id, now, err);
+}
+
+/* Everything that the present suite finds in it; ERR_INVALID says why it finds nothing. */
+static int read_kept(struct reread *reread, const struct candidate *run,
+	const struct pairing *pairing, const struct kept *kept, struct store_reading *out,
+	struct err *err)
+{
+	const struct program_output output = {
+		str_text(&kept->out), kept->out.len, str_text(&kept->err_out), kept->err_out.len};
+	struct reading reading = READING_INIT;
+	const struct counter_source source = {.condition = pairing->condition,
+		.reading = &reading,
+		.seconds = (double)run->wall_ns / (double)NS_PER_S,
+		.functions = reread->experiment->counting.functions,
+		.bytes = str_text(&kept->counters),
+		.len = kept->counters.len};
+	struct store_sample *samples;
+	struct store_counter *counters = NULL;
+	int ret = reader_read(pairing->condition, &output, &reading, err);
+
+	if (!ret && run->counted)
+		ret = counting_read(&reread->arena, &source, &counters, &out->counter_count, err);
+	if (!ret) {
+		samples = arena_alloc(&reread->arena, (reading.count + 1) * sizeof(*samples));
+		out->sample_count = make_samples(reread, pairing, &reading, samples);
+		out->samples = samples;
+		out->counters = counters;
+	}
+	reading_release(&reading);
+	return ret;
 }
 
 static int read_run(struct reread *reread, const struct candidate *run,
-	const struct pairing *pairing, const struct program_output *output, struct err *err)
+	const struct pairing *pairing, const struct kept *kept, struct err *err)
 {
-	struct reading reading = READING_INIT;
+	struct store_reading now = {.reason = NULL};
 	struct err why = ERR_INIT;
-	struct store_sample *samples;
-	int ret = reader_read(pairing->condition, output, &reading, &why);
+	int ret = read_kept(reread, run, pairing, kept, &now, &why);
 
 	reread->count.read++;
 	if (ret && ret != ERR_INVALID)
@@ -204,34 +292,26 @@ static int read_run(struct reread *reread, const struct candidate *run,
 		return 0;
 	if (ret) {
 		reread->count.lost++;
-		return store_reading_add(
-			reread->store, run->id, NULL, 0, "unparsable", why.text, err);
+		now = (struct store_reading){.reason = "unparsable", .detail = why.text};
+		return store_reading_add(reread->store, run->id, &now, err);
 	}
-	samples = xcalloc(reading.count + 1, sizeof(*samples));
-	ret = keep_reading(
-		reread, run, samples, make_samples(reread, pairing, &reading, samples), err);
-	free(samples);
-	reading_release(&reading);
-	return ret;
+	return keep_reading(reread, run, &now, err);
 }
 
 static int reread_run(struct reread *reread, const struct candidate *run, struct err *err)
 {
 	const struct pairing *pairing = find_pairing(reread, run->condition_id);
-	struct str out = STR_INIT, err_out = STR_INIT;
+	struct kept kept = {STR_INIT, STR_INIT, STR_INIT};
 	int ret;
 
 	if (!pairing)
 		return 0;
-	ret = load_output(reread, run->id, &out, &err_out, err);
-	if (!ret) {
-		struct program_output output = {
-			str_text(&out), out.len, str_text(&err_out), err_out.len};
-
-		ret = read_run(reread, run, pairing, &output, err);
-	}
-	str_release(&out);
-	str_release(&err_out);
+	ret = load_output(reread, run->id, &kept, err);
+	if (!ret)
+		ret = read_run(reread, run, pairing, &kept, err);
+	str_release(&kept.out);
+	str_release(&kept.err_out);
+	str_release(&kept.counters);
 	return ret ? err_wrap(err, "run %lld", (long long)run->id) : 0;
 }
 
@@ -240,7 +320,7 @@ int reread_experiment(struct store *store, int64_t experiment_id,
 	struct reread_count *out, struct err *err)
 {
 	struct store_run_filter filter = {.experiment_id = experiment_id};
-	struct reread reread = {.store = store};
+	struct reread reread = {.store = store, .experiment = experiment};
 	struct store_view view;
 	int ret = store_load(store, experiment_id, &reread.arena, &view, err);
 

@@ -8,7 +8,13 @@
 /* The machine is watched this long before the start: what others use then is reported. */
 #define SETTLE_NS (100 * NS_PER_MS)
 
-enum { RESULT_BYTES = 2 << 20 }; /* of everything but stdout and stderr */
+/* Attaching perf and taking it off, on an emulated machine. */
+#define COUNTING_NS (120 * NS_PER_S)
+
+enum {
+	RESULT_BYTES = 2 << 20,	   /* of everything but stdout and stderr */
+	COUNTING_BYTES = 64 << 20, /* of what the agent reads in /proc and from the tracer */
+};
 
 static const struct condition *condition_of(const struct rig *rig, const struct store_run *run)
 {
@@ -66,6 +72,22 @@ static void add_around(
 		json_object_set_new(o, "ready_port", json_integer(condition->suite->ready_port));
 }
 
+static void add_counting(
+	json_t *o, const struct condition *condition, const struct runspec_places *places)
+{
+	const struct counting *counting = places->counting;
+	enum counter_threads threads = counting->threads == THREADS_SUITE
+					       ? condition->suite->counter_threads
+					       : counting->threads;
+
+	if (argv_count(counting->events)) {
+		json_object_set_new(o, "perf", json_text(places->perf));
+		json_object_set_new(o, "events", text_list(counting->events, NULL));
+		json_object_set_new(o, "main_thread", json_boolean(threads == THREADS_MAIN));
+	}
+	json_object_set_new(o, "functions", text_list(counting->functions, NULL));
+}
+
 char *runspec_condition(const struct condition *condition, const struct runspec_places *places,
 	const char *id, int64_t kmsg_after)
 {
@@ -84,6 +106,8 @@ char *runspec_condition(const struct condition *condition, const struct runspec_
 	json_object_set_new(o, "on_second", json_boolean(condition->suite->on_second));
 	json_object_set_new(o, "kmsg_after", json_integer(kmsg_after));
 	add_around(o, condition, places);
+	if (places->counting)
+		add_counting(o, condition, places);
 	json_write(o, false, &text);
 	json_decref(o);
 	return str_take(&text);
@@ -105,7 +129,9 @@ char *runspec_json(struct rig *rig, const struct store_run *run, int64_t kmsg_af
 		.program = rig->program_paths[suite - rig->engine->experiment->suites],
 		.files = (const char *const *)files,
 		.find = find_there,
-		.arg = rig};
+		.arg = rig,
+		.counting = run->kind == RUN_COUNTED ? &rig->engine->experiment->counting : NULL,
+		.perf = rig->perf_path};
 	char id[64], *text;
 
 	for (size_t i = 0; i < suite->files.count; i++)
@@ -127,7 +153,8 @@ int64_t runspec_condition_deadline_ns(const struct condition *condition)
 
 int64_t runspec_deadline_ns(const struct rig *rig, const struct store_run *run)
 {
-	return runspec_condition_deadline_ns(condition_of(rig, run));
+	return runspec_condition_deadline_ns(condition_of(rig, run)) +
+	       (run->kind == RUN_COUNTED ? COUNTING_NS : 0);
 }
 
 size_t runspec_condition_bytes(const struct condition *condition)
@@ -137,5 +164,6 @@ size_t runspec_condition_bytes(const struct condition *condition)
 
 size_t runspec_reply_bytes(const struct rig *rig, const struct store_run *run)
 {
-	return runspec_condition_bytes(condition_of(rig, run));
+	return runspec_condition_bytes(condition_of(rig, run)) +
+	       (run->kind == RUN_COUNTED ? COUNTING_BYTES : 0);
 }

@@ -17,13 +17,15 @@ struct runspec_places {
 	/* where a program is that a set-up, a server or a tear-down names; NULL: in the PATH */
 	const char *(*find)(const void *arg, const char *name);
 	const void *arg;
+	const struct counting *counting; /* NULL: the run is not made for it */
+	const char *perf;		 /* for its events */
 };
 
 /* What the agent is asked to run for a condition, and kernel messages from a sequence number
  * on. Freed by the caller. */
 char *runspec_condition(const struct condition *condition, const struct runspec_places *places,
 	const char *id, int64_t kmsg_after);
-/* When the reply must be there at the latest, from now. */
+/* When the reply must be there at the latest, from now, of a run without counting. */
 int64_t runspec_condition_deadline_ns(const struct condition *condition);
 /* Largest reply that is in order. */
 size_t runspec_condition_bytes(const struct condition *condition);

@@ -555,8 +555,9 @@ static void a_new_reading_replaces_what_counts(void **state)
 	OK(lab, store_load_runs(lab->store, view.machines[0].boots[0].id, &lab->arena, &runs,
 			&count, &lab->err));
 	for (size_t i = 1; i <= RUNS; i++)
-		OK(lab, store_reading_add(
-				lab->store, runs[i].id, &sample, 1, NULL, NULL, &lab->err));
+		OK(lab, store_reading_add(lab->store, runs[i].id,
+				&(struct store_reading){.samples = &sample, .sample_count = 1},
+				&lab->err));
 	OK(lab, store_each_boot_cell(lab->store, id, NULL, see, &seen, &lab->err));
 	assert_true(seen.cells[0].mean == 7);
 	assert_int_equal(seen.cells[BOOTS].boot_ordinal, 2); /* the other metric lost its values */
