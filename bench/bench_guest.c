@@ -145,7 +145,8 @@ static void on_progress(void *arg, const struct progress *progress)
 		guest->begun_ns = now;
 	else if (progress->kind == PROGRESS_RUN_END && progress->text)
 		fprintf(stderr, "  a run failed: %s\n", progress->text);
-	else if (progress->kind == PROGRESS_RUN_END && progress->run_kind == RUN_MEASURED && guest->count < RUNS) {
+	else if (progress->kind == PROGRESS_RUN_END && progress->run_kind == RUN_MEASURED &&
+		 guest->count < RUNS) {
 		guest->ours[guest->count] = since(guest->begun_ns);
 		guest->bare[guest->count++] = run_bare(guest);
 	} else if (progress->text && now - guest->told_ns > 10 * NS_PER_S) {

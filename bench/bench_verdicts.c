@@ -19,6 +19,7 @@
 #include "stat/bracket.h"
 #include "stat/describe.h"
 #include "stat/peers.h"
+#include "textbook.h"
 #include "world.h"
 
 /* False alarms and misses of the interval: nominal 5 % plus what a method is allowed. */
@@ -60,7 +61,25 @@ static const struct row rows[] = {
 };
 
 /* Ways of judging: first the rules of others, then ours. */
-enum way { WELCH, MMTESTS, LKP_RUNS, LKP_BOOTS, BENCHSTAT, BOOTS, HISTORY_5, HISTORY_10, WAYS };
+enum way {
+	WELCH,
+	MMTESTS,
+	LKP_RUNS,
+	LKP_BOOTS,
+	BENCHSTAT,
+	REML,
+	BOOTSTRAP,
+	PERMUTATION,
+	BOOTS,
+	HISTORY_5,
+	HISTORY_10,
+	WAYS
+};
+
+/* Of the experiments, as many are judged by ways that draw a lot of numbers. */
+enum { SLOW = 10 };
+
+typedef struct textbook textbook_fn(const struct world *world, int runs);
 
 static const struct way_about {
 	const char *name;
@@ -69,15 +88,22 @@ static const struct way_about {
 	bool held;     /* to HELD_FALSE */
 	bool of_boots; /* a rule of others whose values are boot means */
 	enum peer peer;
+	textbook_fn *textbook; /* NULL: not one of these */
+	bool slow;	       /* one experiment in SLOW */
 } ways[] = {
-	[WELCH] = {"Welch, runs", false, true, false, false, PEER_WELCH},
-	[MMTESTS] = {"MMTests", false, false, false, false, PEER_MMTESTS},
-	[LKP_RUNS] = {"LKP, runs", false, false, false, false, PEER_LKP},
-	[LKP_BOOTS] = {"LKP, boots", false, false, false, true, PEER_LKP},
-	[BENCHSTAT] = {"benchstat", false, false, false, false, PEER_BENCHSTAT},
-	[BOOTS] = {"kbracket, boots alone", true, true, true, false, PEER_COUNT},
-	[HISTORY_5] = {"with history (default)", true, true, true, false, PEER_COUNT},
-	[HISTORY_10] = {"history for 10 df", true, true, false, false, PEER_COUNT},
+	[WELCH] = {"Welch, runs", false, true, false, false, PEER_WELCH, NULL, false},
+	[MMTESTS] = {"MMTests", false, false, false, false, PEER_MMTESTS, NULL, false},
+	[LKP_RUNS] = {"LKP, runs", false, false, false, false, PEER_LKP, NULL, false},
+	[LKP_BOOTS] = {"LKP, boots", false, false, false, true, PEER_LKP, NULL, false},
+	[BENCHSTAT] = {"benchstat", false, false, false, false, PEER_BENCHSTAT, NULL, false},
+	[REML] = {"mixed model, REML", false, true, false, false, PEER_COUNT, textbook_reml, false},
+	[BOOTSTRAP] = {"cluster bootstrap", false, true, false, false, PEER_COUNT,
+		textbook_bootstrap, true},
+	[PERMUTATION] = {"permutation of boots", false, false, false, false, PEER_COUNT,
+		textbook_permutation, true},
+	[BOOTS] = {"kbracket, boots alone", true, true, true, false, PEER_COUNT, NULL, false},
+	[HISTORY_5] = {"with history (default)", true, true, true, false, PEER_COUNT, NULL, false},
+	[HISTORY_10] = {"history for 10 df", true, true, false, false, PEER_COUNT, NULL, false},
 };
 
 /* What one way says of one experiment. Lengths are of ln y. */
@@ -156,12 +182,22 @@ static struct answer ask(
 	struct history history = *known;
 	struct bracket effect;
 
+	if (ways[way].textbook) {
+		struct textbook seen = ways[way].textbook(world, row->runs);
+
+		return (struct answer){seen.told, seen.differs, seen.d, seen.half};
+	}
 	if (!ways[way].ours)
 		return ask_others(&ways[way], row, world);
 	if (way == HISTORY_10)
 		history.nu0 = 10;
 	bracket_effect(world->boots, world->count, 0, 1, way == BOOTS ? NULL : &history, &effect);
 	return (struct answer){effect.testable, effect.p <= 0.05, effect.d, effect.hi - effect.d};
+}
+
+static bool is_asked(int way, size_t experiment)
+{
+	return !ways[way].slow || experiment % SLOW == 0;
 }
 
 static void simulate(const struct row *row, size_t replicates, struct tally *tallies)
@@ -174,16 +210,22 @@ static void simulate(const struct row *row, size_t replicates, struct tally *tal
 		world_make(row, &world);
 		history_make(row, &history);
 		for (int way = 0; way < WAYS; way++) {
-			struct answer answer = ask((enum way)way, row, &world, &history);
+			struct answer answer;
 
+			if (!is_asked(way, i))
+				continue;
+			answer = ask((enum way)way, row, &world, &history);
 			tallies[way].told += answer.told;
 			tallies[way].false_alarms += answer.differs;
 			tallies[way].half[tallies[way].tests++] = answer.half;
 		}
 		world_shift(&world, row->runs, shift);
 		for (int way = 0; way < WAYS; way++) {
-			struct answer answer = ask((enum way)way, row, &world, &history);
+			struct answer answer;
 
+			if (!is_asked(way, i))
+				continue;
+			answer = ask((enum way)way, row, &world, &history);
 			tallies[way].found += answer.differs;
 			tallies[way].covered += fabs(answer.d - shift) <= answer.half;
 		}
