@@ -259,7 +259,8 @@ static void fill_row(const struct evidence_cell *cell, const struct side *a, con
 		.dropped = a->dropped + b->dropped,
 		.flagged = a->flagged + b->flagged,
 		.word_kept = "",
-		.headline = cell->condition->decides && !cell->condition->control,
+		.headline = cell->condition->decides && !cell->condition->control &&
+			    !rate->variant->control,
 	};
 }
 

@@ -123,7 +123,7 @@ int judge_suites(struct store *store, const struct store_view *view, struct aren
 		for (size_t v = 0; v < view->variant_count; v++) {
 			struct suite_mean row;
 
-			if (!view->variants[v].against ||
+			if (!view->variants[v].against || view->variants[v].control ||
 				!rate_variant(view, &group, &view->variants[v], &row))
 				continue;
 			GROW(rows, n, capacity);

@@ -59,7 +59,7 @@ static bool mark_disturbed(const struct wishes *wishes, const struct store_machi
 		const struct rate *rate = &wishes->rates[i];
 
 		if (rate->cell->machine != machine || !rate->disturbed ||
-			rate->cell->condition->control)
+			rate->cell->condition->control || rate->variant->control)
 			continue;
 		for (size_t k = 0; k < rate->cell->count; k++) {
 			int block = rate->cell->boots[k].block;
@@ -131,7 +131,7 @@ static bool is_open(const struct wishes *wishes, const struct rate *rate)
 {
 	double half = (rate->effect.hi - rate->effect.lo) / 2;
 
-	if (rate->cell->condition->control || is_hopeless(rate))
+	if (rate->cell->condition->control || rate->variant->control || is_hopeless(rate))
 		return false;
 	if (isnan(wishes->view->head.until_pct))
 		return rate->row.word == VERDICT_INCONCLUSIVE || rate->row.word == VERDICT_INVALID;
@@ -172,6 +172,12 @@ static void wish_look(
 	/* What watches the machine goes on watching it. */
 	for (size_t c = 0; c < machine->condition_count; c++)
 		conditions[c] |= machine->conditions[c].control;
+	for (size_t v = 0; v < wishes->view->variant_count; v++) {
+		const struct store_variant *variant = &wishes->view->variants[v];
+
+		variants[variant->position] |= variant->control && variant->against &&
+					       variants[variant->against->position];
+	}
 	wish(wishes, machine, 0, variants, conditions,
 		arena_printf(wishes->arena, "look %d", blocks->looks + 1));
 }

@@ -35,6 +35,9 @@ enum column {
 	N_RUNS,
 	MEAN,
 	CV,
+	CONTROL_OF,
+	CONTROL,
+	DECIDES,
 	COLUMNS,
 };
 
@@ -68,6 +71,9 @@ static const struct {
 	[N_RUNS] = {"n_runs", FOR_MEANS},
 	[MEAN] = {"mean", FOR_MEANS},
 	[CV] = {"cv_pct", OPTIONAL},
+	[CONTROL_OF] = {"control_of", OPTIONAL},
+	[CONTROL] = {"control", OPTIONAL},
+	[DECIDES] = {"decides", OPTIONAL},
 };
 
 /* Texts that come again and again are kept once, in the order in which they came. */
@@ -250,6 +256,31 @@ static int read_metric(struct import *import, struct store_import_row *row, stru
 	return ret;
 }
 
+/* 0 or 1; empty stays as it is. */
+static int read_mark(struct import *import, enum column column, bool *out, struct err *err)
+{
+	int64_t value = *out;
+	int ret = read_optional_int(import, column, &value, err);
+
+	if (!ret && value > 1)
+		return fail(import, err, "%s is 0 or 1", columns[column].name);
+	*out = value;
+	return ret;
+}
+
+static int read_marks(struct import *import, struct store_import_row *row, struct err *err)
+{
+	bool decides = true;
+	int ret = read_mark(import, CONTROL, &row->control, err);
+
+	if (!ret)
+		ret = read_mark(import, DECIDES, &decides, err);
+	if (!ret && *field(import, CONTROL_OF))
+		ret = read_name(import, CONTROL_OF, name_check, &row->control_of, err);
+	row->undeciding = !decides;
+	return ret;
+}
+
 static int read_mean(struct import *import, struct store_import_row *row, struct err *err)
 {
 	int ret = read_int(import, N_RUNS, 1, &row->runs, err);
@@ -313,6 +344,8 @@ static int read_row(struct import *import, size_t width, struct err *err)
 	ret = read_place(import, &row, err);
 	if (!ret)
 		ret = read_metric(import, &row, err);
+	if (!ret)
+		ret = read_marks(import, &row, err);
 	if (!ret)
 		ret = import->means ? read_mean(import, &row, err) : read_sample(import, &row, err);
 	if (ret)

@@ -399,5 +399,9 @@ static const char version_7[] =
 	"  PRIMARY KEY (run_id, reading, position)"
 	") STRICT, WITHOUT ROWID;" EVIDENCE("counter");
 
+/* control: 1 for another label of the kernel that it is compared with */
+static const char version_8[] =
+	"ALTER TABLE variant ADD COLUMN control INTEGER NOT NULL DEFAULT 0;";
+
 const char *const schema_steps[SCHEMA_VERSION] = {
-	version_1, version_2, version_3, version_4, version_5, version_6, version_7};
+	version_1, version_2, version_3, version_4, version_5, version_6, version_7, version_8};

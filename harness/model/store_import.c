@@ -52,6 +52,24 @@ static int add_variants(struct import *import, struct err *err)
 	return ret;
 }
 
+/* Another label is compared with what it is one of. */
+static int mark_control(struct import *import, const struct store_import_row *row, struct err *err)
+{
+	struct db *db = import->store->db;
+	int64_t base;
+	int ret = db_get_int(db, &base, err,
+		"SELECT id FROM variant WHERE experiment_id = ? AND name = ? AND id <> ?", "iti",
+		import->experiment_id, row->control_of, import->variant_id);
+
+	if (ret == ERR_NOT_FOUND)
+		return err_set(err, ERR_USAGE,
+			"it is a control of '%s', which is no other variant of this table",
+			row->control_of);
+	return ret ? ret
+		   : db_run(db, err, "UPDATE variant SET control = 1, against_id = ? WHERE id = ?",
+			     "ii", base, import->variant_id);
+}
+
 static int find_variant(struct import *import, const struct store_import_row *row, struct err *err)
 {
 	int ret = db_get_int(import->store->db, &import->variant_id, err,
@@ -61,6 +79,8 @@ static int find_variant(struct import *import, const struct store_import_row *ro
 	if (ret == ERR_NOT_FOUND)
 		return err_set(
 			err, ERR_USAGE, "variant '%s' is not among those named", row->variant);
+	if (!ret && row->control_of && *row->control_of)
+		ret = mark_control(import, row, err);
 	return ret;
 }
 
@@ -92,6 +112,11 @@ static int find_boot(struct import *import, const struct store_import_row *row, 
 	return agreed(ret, "block or variant", err);
 }
 
+static int64_t decides(const struct store_import_row *row)
+{
+	return !row->control && !row->undeciding;
+}
+
 static int find_condition(
 	struct import *import, const struct store_import_row *row, struct err *err)
 {
@@ -107,21 +132,23 @@ static int find_condition(
 			"INSERT OR IGNORE INTO condition (experiment_id, machine_id, position,"
 			" suite_id, name, saturation_pct, effective_pct, workers, tasks, cpus,"
 			" argv, env, merged, control, decides)"
-			" SELECT ?1, ?2, count(*), ?3, ?4, ?5, ?6, ?7, ?7, ?8, '[]', '[]', '', 0, 1"
+			" SELECT ?1, ?2, count(*), ?3, ?4, ?5, ?6, ?7, ?7, ?8, '[]', '[]', '', ?9,"
+			" ?10"
 			" FROM condition WHERE experiment_id = ?1 AND machine_id = ?2",
-			"iiitddii", import->experiment_id, import->machine_id, suite_id,
+			"iiitddiiii", import->experiment_id, import->machine_id, suite_id,
 			row->condition, row->saturation_pct,
 			row->cpus > 0 ? 100.0 * (double)row->workers / (double)row->cpus : 0,
-			row->workers, row->cpus);
+			row->workers, row->cpus, (int64_t)row->control, decides(row));
 	if (!ret)
 		ret = agreed(db_get_int(db, &import->condition_id, err,
 				     "SELECT id FROM condition WHERE experiment_id = ?"
 				     " AND machine_id = ? AND name = ? AND suite_id = ?"
-				     " AND saturation_pct = ? AND workers = ? AND cpus = ?",
-				     "iitidii", import->experiment_id, import->machine_id,
+				     " AND saturation_pct = ? AND workers = ? AND cpus = ?"
+				     " AND control = ? AND decides = ?",
+				     "iitidiiii", import->experiment_id, import->machine_id,
 				     row->condition, suite_id, row->saturation_pct, row->workers,
-				     row->cpus),
-			"suite, saturation, workers or CPUs", err);
+				     row->cpus, (int64_t)row->control, decides(row)),
+			"suite, saturation, workers, CPUs or marks", err);
 	return ret;
 }
 
@@ -208,7 +235,8 @@ static bool same_boot(const struct store_import_row *a, const struct store_impor
 
 static bool same_metric(const struct store_import_row *a, const struct store_import_row *b)
 {
-	return a && a->workers == b->workers && a->cpus == b->cpus &&
+	return a && a->control == b->control && a->undeciding == b->undeciding &&
+	       a->workers == b->workers && a->cpus == b->cpus &&
 	       a->saturation_pct == b->saturation_pct && a->lower_is_better == b->lower_is_better &&
 	       strcmp(a->suite, b->suite) == 0 && strcmp(a->machine, b->machine) == 0 &&
 	       strcmp(a->condition, b->condition) == 0 && strcmp(a->metric, b->metric) == 0 &&

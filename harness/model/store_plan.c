@@ -97,9 +97,10 @@ static int add_variant(struct create *create, size_t index, struct err *err)
 	runtime_sha256(variant, runtime);
 	ret = db_run(create->store->db, err,
 		"INSERT INTO variant (experiment_id, position, name, about, recipe, ref_commit,"
-		" ref_subject, runtime_sha256, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'planned')",
-		"iitttttt", create->experiment_id, (int64_t)index, variant->name, variant->about,
-		recipe, ref->commit, ref->subject, runtime);
+		" ref_subject, runtime_sha256, control, state)"
+		" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'planned')",
+		"iitttttti", create->experiment_id, (int64_t)index, variant->name, variant->about,
+		recipe, ref->commit, ref->subject, runtime, (int64_t)variant->control);
 	create->variant_ids[index] = db_last_id(create->store->db);
 	free(recipe);
 	return ret;

@@ -81,6 +81,9 @@ struct store_import_row {
 	int64_t workers, cpus;
 	const char *metric, *unit;
 	bool lower_is_better;
+	const char *control_of; /* the variant that this one is another label of; NULL or "" */
+	bool control;		/* its suite is a canary */
+	bool undeciding;	/* its condition is not of the headline set; nor is a canary */
 	int64_t run; /* from 1; 0: the value is the boot's mean, of `runs` runs with CV cv_pct */
 	bool warmup;
 	const char *flags; /* reasons of the validity ledger, joined by a space; "" */

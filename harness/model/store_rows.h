@@ -12,6 +12,13 @@
  * a callback is borrowed during the call. Callbacks: 0 goes on, anything else ends the walk and is
  * what the walk returns. */
 
+/* What a comparison of a row counts for. */
+struct store_marks {
+	const char *control_of; /* the variant that this one is another label of; "" */
+	bool control;		/* its suite is a canary */
+	bool decides;		/* its condition is of the headline set */
+};
+
 /* One sample with everything that says where it is from. */
 struct store_sample_row {
 	const char *machine, *variant;
@@ -21,6 +28,7 @@ struct store_sample_row {
 	int64_t workers, cpus;
 	const char *metric, *unit;
 	bool lower_is_better;
+	struct store_marks marks;
 	enum run_kind kind;
 	int run; /* ordinal within boot, condition and kind */
 	int attempt_try;
@@ -46,6 +54,7 @@ struct store_mean_row {
 	int64_t workers, cpus;
 	const char *metric, *unit;
 	bool lower_is_better;
+	struct store_marks marks;
 	int64_t runs;
 	double mean, cv_pct; /* cv_pct NaN: not published */
 };
@@ -60,6 +69,7 @@ struct store_run_row {
 	int boot, block, position;
 	double saturation_pct;
 	int64_t workers, cpus;
+	struct store_marks marks;
 	enum run_kind kind;
 	int ordinal, attempt_try;
 	enum store_state state;

@@ -66,7 +66,8 @@ static void read_variant(struct arena *arena, struct db_rows *rows, struct store
 		.state = store_state_parse(db_text(rows, 8)),
 		.reason = store_arena_text(arena, rows, 9),
 		.runtime_sha256 = store_arena_text(arena, rows, 10),
-		.build = read_build(arena, rows, 11),
+		.build = read_build(arena, rows, 12),
+		.control = db_int(rows, 11),
 	};
 }
 
@@ -86,7 +87,8 @@ static int load_variants(
 	struct db_rows *rows;
 	int ret = db_query(store->db, &rows, err,
 		"SELECT variant.id, position, name, about, recipe, ref_commit, ref_subject,"
-		" against_id, state, reason, runtime_sha256, build.id, key, commit_hex, tree_hex,"
+		" against_id, state, reason, runtime_sha256, control, build.id, key, commit_hex, "
+		"tree_hex,"
 		" release, proc_version, build.build_id, config_sha256, compiler, seconds, version"
 		" FROM variant LEFT JOIN build ON build.id = variant.build_id"
 		" WHERE experiment_id = ? ORDER BY position",

@@ -21,6 +21,7 @@ struct store_variant {
 	const char *reason;
 	const char *runtime_sha256;	 /* of what differs at run time only (command line, ...) */
 	const struct store_build *build; /* NULL: not built */
+	bool control;			 /* the same kernel as `against` under another label */
 };
 
 struct store_metric {

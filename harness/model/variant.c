@@ -178,6 +178,10 @@ static void read_variant(
 		variant->about = "";
 	if (!ynode_get(draft->own, "like"))
 		variant->like = NULL;
+	if (!ynode_get(draft->own, "control"))
+		variant->control = false;
+	if (variant->control && !ynode_get(draft->own, "against"))
+		variant->against = variant->like;
 	variant->is_prebuilt = ynode_get(draft->full, "prebuilt") != NULL;
 	if (variant->is_prebuilt)
 		check_prebuilt(reading, draft, variant);
@@ -190,6 +194,30 @@ static void read_variant(
 	if (against == draft)
 		opt_node_error(ctx, ynode_get(draft->full, "against"),
 			"against: variant '%s' cannot be its own baseline", variant->name);
+}
+
+static void check_control(
+	const struct reading *reading, const struct kernels *kernels, const struct variant *variant)
+{
+	const struct variant *against;
+
+	if (!variant->control)
+		return;
+	against = variant->against ? kernels_find(kernels, variant->against) : NULL;
+	if (!variant->against)
+		diag_add(reading->ctx.diag, variant->place.file, variant->place.line,
+			variant->place.column,
+			"variant '%s' is a control and does not say of what: like names the "
+			"variant that it is another label of",
+			variant->name);
+	else if (against && (against->control || !variant_same_kernel(variant, against)))
+		diag_add(reading->ctx.diag, variant->place.file, variant->place.line,
+			variant->place.column,
+			"variant '%s' is a control, and so the same kernel as '%s' under another "
+			"label; %s",
+			variant->name, against->name,
+			against->control ? "that is a control itself"
+					 : "the two differ in more than the label");
 }
 
 static void read_all(struct reading *reading, const struct ynode *variants, struct kernels *out)
@@ -206,6 +234,8 @@ static void read_all(struct reading *reading, const struct ynode *variants, stru
 	}
 	for (size_t i = 0; i < variants->count; i++)
 		read_variant(reading, &reading->drafts[i], &out->variants[i]);
+	for (size_t i = 0; i < variants->count; i++)
+		check_control(reading, out, &out->variants[i]);
 	if (!variants->count)
 		opt_node_error(&reading->ctx, variants, "there are no variants");
 }

@@ -32,6 +32,8 @@ struct variant {
 	struct place place;
 	const char *like;    /* the variant it was derived from; NULL */
 	const char *against; /* another baseline than the experiment's; NULL */
+	bool control;	     /* the same kernel as `against` under another label: whatever differs
+				between the two is the machine's doing */
 
 	bool is_prebuilt;
 	struct prebuilt_spec prebuilt; /* when is_prebuilt */
@@ -71,6 +73,8 @@ KB_MUST_CHECK int kernels_read_node(
 const struct variant *kernels_find(const struct kernels *kernels, const char *name);
 /* True when both give the same kernel binary by recipe (they may still differ at run time). */
 bool variant_same_recipe(const struct variant *a, const struct variant *b);
+/* True when they are one kernel run one way, whatever they are called and compared with. */
+bool variant_same_kernel(const struct variant *a, const struct variant *b);
 /* The recipe as compact JSON text, all defaults filled in: stored with the experiment. Freed by
  * the caller. */
 char *variant_json(const struct variant *variant);

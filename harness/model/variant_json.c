@@ -30,25 +30,38 @@ static json_t *variant_object(const struct variant *variant)
 	return object;
 }
 
+static const char *const labels[] = {"about", "like", "against", "control", NULL};
+static const char *const at_run_time[] = {"cmdline", "features", "sysctls", "scheduler", NULL};
+
+static json_t *without(json_t *object, const char *const *keys)
+{
+	for (; *keys; keys++)
+		(void)json_object_del(object, *keys); /* absent is fine */
+	return object;
+}
+
+static bool equal(json_t *a, json_t *b)
+{
+	bool same = json_equal(a, b);
+
+	json_decref(a);
+	json_decref(b);
+	return same;
+}
+
 static json_t *recipe_object(const struct variant *variant)
 {
-	static const char *const other[] = {
-		"about", "like", "against", "cmdline", "features", "sysctls", "scheduler"};
-	json_t *object = variant_object(variant);
-
-	for (size_t i = 0; i < ARRAY_SIZE(other); i++)
-		(void)json_object_del(object, other[i]); /* absent is fine */
-	return object;
+	return without(without(variant_object(variant), labels), at_run_time);
 }
 
 bool variant_same_recipe(const struct variant *a, const struct variant *b)
 {
-	json_t *ja = recipe_object(a), *jb = recipe_object(b);
-	bool same = json_equal(ja, jb);
+	return equal(recipe_object(a), recipe_object(b));
+}
 
-	json_decref(ja);
-	json_decref(jb);
-	return same;
+bool variant_same_kernel(const struct variant *a, const struct variant *b)
+{
+	return equal(without(variant_object(a), labels), without(variant_object(b), labels));
 }
 
 char *variant_json(const struct variant *variant)

@@ -101,6 +101,8 @@ const struct opt variant_opts[] = {
 		.help = "variant whose keys hold here too, unless given"},
 	{"against", OPT_TEXT, VARIANT(against), .check = name_check,
 		.help = "its own baseline, instead of the experiment's"},
+	{"control", OPT_BOOL, VARIANT(control),
+		.help = "another label of the very kernel that like (or against) names"},
 	{"ref", OPT_TEXT, VARIANT(ref), .check = name_check_ref,
 		.help = "tag, branch or commit"},
 	{"revert", OPT_LIST, VARIANT(reverts), .max = 100, .check = name_check_ref,

@@ -25,6 +25,11 @@ struct field {
 #define INT(key, value) ((struct field){.name = (key), .kind = FIELD_INT, .integer = (value)})
 #define NUM(key, value) ((struct field){.name = (key), .kind = FIELD_NUM, .number = (value)})
 
+/* What a row counts for: three fields. */
+#define MARKS(marks)                                                             \
+	TEXT("control_of", (marks).control_of), INT("control", (marks).control), \
+		INT("decides", (marks).decides)
+
 struct export
 {
 	const char *experiment;
@@ -143,6 +148,7 @@ static int add_sample(void *arg, const struct store_sample_row *row)
 				  : TEXT("observations", NULL),
 		TEXT("state", "done"),
 		TEXT("reason", row->flags),
+		MARKS(row->marks),
 	};
 
 	return add_line(export, fields, ARRAY_SIZE(fields));
@@ -173,6 +179,7 @@ static int add_failed(void *arg, const struct store_run_row *row)
 		TEXT("observations", NULL),
 		TEXT("state", store_state_name(row->state)),
 		TEXT("reason", row->reason),
+		MARKS(row->marks),
 	};
 
 	if (row->kind == RUN_COUNTED ||
@@ -201,6 +208,7 @@ static int add_mean(void *arg, const struct store_mean_row *row)
 		INT("n_runs", row->runs),
 		NUM("mean", row->mean),
 		NUM("cv_pct", row->cv_pct),
+		MARKS(row->marks),
 	};
 
 	return add_line(export, fields, ARRAY_SIZE(fields));

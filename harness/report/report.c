@@ -131,10 +131,35 @@ static void count_words(struct report *report)
 				if (verdict && verdict->headline)
 					report->words[verdict->word]++;
 				else if (!verdict && report->view.variants[v].against &&
-					 column->condition->decides)
+					 column->condition->decides &&
+					 !report->view.variants[v].control)
 					report->missing++;
 			}
 		}
+}
+
+bool report_moved(const struct store_verdict *verdict)
+{
+	return verdict->word == VERDICT_REGRESSED || verdict->word == VERDICT_IMPROVED;
+}
+
+static void count_controls(struct report *report)
+{
+	for (size_t i = 0; i < report->verdict_count; i++) {
+		const struct store_verdict *verdict = &report->verdicts[i];
+		const struct store_condition *condition =
+			report_condition(report, verdict->condition_id, NULL);
+		int at = variant_position(report, verdict->variant_id);
+
+		if (at < 0 || !report->view.variants[at].control || !condition ||
+			condition->control)
+			continue;
+		if (verdict->family)
+			report->control_tested++;
+		else
+			report->control_untested++;
+		report->control_different += report_moved(verdict);
+	}
 }
 
 static int add_mean(void *arg, const struct store_cell *cell)
@@ -175,6 +200,7 @@ static int assemble(struct report *report, struct store *store, struct err *err)
 		return ret;
 	make_blocks(report);
 	count_words(report);
+	count_controls(report);
 	return report_make_notes(report, store, err);
 }
 

@@ -73,6 +73,9 @@ struct report {
 	size_t mean_count, mean_capacity;
 	struct report_note *notes;
 	size_t note_count, note_capacity;
+	/* Comparisons of one kernel under two labels: those that could be tested, how many of them
+	 * were called different, and those that could not. */
+	int64_t control_tested, control_different, control_untested;
 	int64_t words[VERDICT_INVALID + 1]; /* verdicts of the headline set */
 	int64_t missing; /* verdicts of the headline set that there should be and are not */
 };
@@ -87,6 +90,9 @@ KB_MUST_CHECK int report_load_pair(struct store *store, const struct store_view 
 	const struct store_variant *variant, const struct store_variant *against,
 	struct store_verdict *rows, size_t count, struct arena *arena, struct report *out,
 	struct err *err);
+
+/* True when the verdict calls the two kernels different. */
+bool report_moved(const struct store_verdict *verdict);
 
 /* 100 * (e^x - 1): a ln ratio as a percentage; NaN stays NaN. */
 double report_pct(double ln_ratio);

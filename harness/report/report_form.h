@@ -27,6 +27,8 @@ bool form_needs_footnote(const struct store_verdict *verdict);
 
 /* What moved and by how much: at most three lines. */
 void report_headline(const struct report *report, const struct layout *layout, struct str *out);
+/* How one kernel under two labels came out, in a line of its own; nothing without controls. */
+void report_controls(const struct report *report, const struct layout *layout, struct str *out);
 /* The geometric means over suites, under a title of their own; nothing when there are none. */
 void report_suites(const struct report *report, const struct layout *layout, struct str *out);
 /* The same as a JSON array. */

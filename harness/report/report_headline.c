@@ -174,6 +174,26 @@ static void unmoved_lines(const struct report *report, const struct layout *layo
 	line(layout, out, COLOUR_NONE, &text);
 }
 
+void report_controls(const struct report *report, const struct layout *layout, struct str *out)
+{
+	bool bad = report->control_different > 0;
+	struct str text = STR_INIT;
+
+	if (!report->control_tested && !report->control_untested)
+		return;
+	str_addf(&text,
+		"control (same kernel, two labels): %lld of %lld comparison%s called different",
+		(long long)report->control_different, (long long)report->control_tested,
+		report->control_tested == 1 ? "" : "s");
+	if (report->control_untested)
+		str_addf(&text, ", %lld not testable", (long long)report->control_untested);
+	if (bad)
+		str_addf(&text,
+			". At FDR %g %% this machine and plan can't be trusted: see the warnings.",
+			report->view.head.alpha_pct);
+	line(layout, out, bad ? COLOUR_BAD : COLOUR_NONE, &text);
+}
+
 void report_headline(const struct report *report, const struct layout *layout, struct str *out)
 {
 	struct str text = STR_INIT;

@@ -77,6 +77,7 @@ static json_t *json_of_variant(const struct store_variant *variant)
 	json_put_text(out, "name", variant->name);
 	json_put_text(out, "about", variant->about);
 	json_put_text(out, "against", variant->against ? variant->against->name : NULL);
+	json_put_bool(out, "control", variant->control);
 	json_put_text(out, "state", store_state_name(variant->state));
 	json_put_text(out, "reason", variant->reason);
 	json_put_text(out, "ref_commit", variant->ref_commit);
@@ -252,6 +253,16 @@ static json_t *json_of_tally(const struct report *report, const struct store_tal
 	return out;
 }
 
+static json_t *json_of_controls(const struct report *report)
+{
+	json_t *out = json_object();
+
+	json_put_int(out, "tested", report->control_tested);
+	json_put_int(out, "called_different", report->control_different);
+	json_put_int(out, "not_testable", report->control_untested);
+	return out;
+}
+
 static json_t *json_of_summary(const struct report *report)
 {
 	static const char *const outcomes[] = {[OUTCOME_FINE] = "fine",
@@ -263,6 +274,7 @@ static json_t *json_of_summary(const struct report *report)
 	for (int word = VERDICT_REGRESSED; word <= VERDICT_INVALID; word++)
 		json_put_int(out, verdict_word_name((enum verdict_word)word), report->words[word]);
 	json_put_int(out, "not_measured", report->missing);
+	json_put(out, "controls", json_of_controls(report));
 	json_put_bool(out, "infrastructure_failed", report_infra_failed(report));
 	return out;
 }

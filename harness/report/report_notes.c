@@ -317,8 +317,19 @@ static void note_conditions(struct report *report)
 	}
 }
 
-/* A canary that moves says that the machine moved, not the kernel. Drift beyond what the machine's
- * history lets expect says so too. */
+static void note_label(struct report *report, const struct store_verdict *verdict,
+	const struct store_variant *variant, const struct store_condition *condition,
+	const struct store_machine *machine)
+{
+	note(report, NOTE_WARNING,
+		"%s and %s are one kernel under two labels and were called different by %+.2f %% "
+		"in %s on %s (q %.2g): chance does that to %g %% of such sets at most, so "
+		"something else than the kernels moves this machine's numbers by that much.",
+		variant->name, variant->against->name, report_pct(verdict->effect), condition->name,
+		machine->name, verdict->q, report->view.head.alpha_pct);
+}
+
+/* A canary that moves says that the machine moved, not the kernel; so does a second label. */
 static void note_controls(struct report *report)
 {
 	for (size_t i = 0; i < report->verdict_count; i++) {
@@ -328,13 +339,17 @@ static void note_controls(struct report *report)
 			report_condition(report, verdict->condition_id, &machine);
 		const struct store_variant *variant = variant_of(report, verdict->variant_id);
 
-		if (!condition || !condition->control || !variant ||
-			(verdict->word != VERDICT_REGRESSED && verdict->word != VERDICT_IMPROVED))
+		if (!condition || !variant || !report_moved(verdict))
 			continue;
-		note(report, NOTE_WARNING,
-			"The control %s moved by %+.2f %% with %s on %s: no kernel change should "
-			"move it, so the machine did.",
-			condition->name, report_pct(verdict->effect), variant->name, machine->name);
+		if (variant->control && !condition->control)
+			note_label(report, verdict, variant, condition, machine);
+		else if (condition->control)
+			note(report, NOTE_WARNING,
+				"The control %s moved by %+.2f %% with %s on %s: no kernel change "
+				"should "
+				"move it, so the machine did.",
+				condition->name, report_pct(verdict->effect), variant->name,
+				machine->name);
 	}
 }
 
@@ -368,6 +383,10 @@ static void note_bases(struct report *report, const struct store_variant *varian
 	json_t *recipe = recipe_of(variant);
 	const struct store_build *a = base->build, *b = variant->build;
 
+	if (variant->control) {
+		json_decref(recipe);
+		return; /* that is what it is for */
+	}
 	if (recipe && recipe_changes_source(recipe) && *variant->ref_commit &&
 		strcmp(variant->ref_commit, base->ref_commit) != 0)
 		note(report, NOTE_WARNING,

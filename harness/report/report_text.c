@@ -301,7 +301,8 @@ static void write_block(const struct report *report, const struct layout *layout
 			continue;
 		write_base_row(report, block, &view->variants[b], table);
 		for (size_t v = 0; v < view->variant_count; v++)
-			if (view->variants[v].against == &view->variants[b])
+			if (view->variants[v].against == &view->variants[b] &&
+				!view->variants[v].control)
 				write_variant_row(report, layout, block, v, feet, table);
 		write_drift_rows(report, block, &view->variants[b], table);
 	}
@@ -387,6 +388,7 @@ void report_write_text(const struct report *report, const struct layout *layout,
 	write_header(report, layout, out);
 	str_add_char(out, '\n');
 	report_headline(report, layout, out);
+	report_controls(report, layout, out);
 	for (size_t b = 0; b < report->block_count; b++) {
 		if (report->view.machine_count > 1 && report->blocks[b].machine != machine) {
 			machine = report->blocks[b].machine;

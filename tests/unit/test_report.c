@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "judge/judge.h"
 #include "model/import.h"
+#include "model/store_db.h"
 #include "model/store_result.h"
 #include "near.h"
 #include "report/compare.h"
@@ -643,7 +644,8 @@ static void exports_are_what_was_imported(void **state)
 	static const char *const files[][2] = {
 		{"tests/fixtures/import/sembench_bracket.csv", "baseline"},
 		{"tests/fixtures/import/newidle_matrix.csv", "revert"},
-		{"tests/fixtures/import/runs.csv", "base"}};
+		{"tests/fixtures/import/runs.csv", "base"},
+		{"tests/fixtures/import/labels.csv", "base"}};
 	struct lab *lab = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
@@ -657,6 +659,66 @@ static void exports_are_what_was_imported(void **state)
 		str_release(&text);
 		str_release(&out);
 	}
+}
+
+/* labels.csv: base, patch and again, which is base under another label; a canary and a suite that
+ * decides nothing. */
+static void marks_survive_export_and_import(void **state)
+{
+	static const struct layout layout = {80, true, false};
+	struct lab *lab = *state;
+	struct str text = STR_INIT;
+	const struct report *report = &lab->report;
+	json_t *root, *controls;
+
+	lab->id = import_file(lab, "tests/fixtures/import/labels.csv", "base");
+	OK(lab, judge_experiment(lab->store, lab->id, "test", &lab->err));
+	OK(lab, report_load(lab->store, lab->id, &lab->arena, &lab->report, &lab->err));
+	assert_int_equal(report->view.variant_count, 3);
+	assert_true(report->view.variants[2].control);
+	assert_ptr_equal(report->view.variants[2].against, &report->view.variants[0]);
+	assert_false(report->view.variants[1].control);
+	assert_true(report->view.machines[0].conditions[2].control);
+	assert_false(report->view.machines[0].conditions[1].decides);
+	/* the patch in the one condition that decides, and nothing else */
+	assert_int_equal(report->words[VERDICT_IMPROVED], 1);
+	assert_int_equal(report->words[VERDICT_REGRESSED] + report->words[VERDICT_EQUIVALENT] +
+				 report->words[VERDICT_INCONCLUSIVE] + report->missing,
+		0);
+	assert_int_equal(report->control_tested, 2);
+	assert_int_equal(report->control_different, 0);
+	report_write_text(report, &layout, &text);
+	assert_non_null(strstr(str_text(&text),
+		"control (same kernel, two labels): 0 of 2 comparisons called different\n"));
+	assert_null(strstr(str_text(&text), "\n  again"));
+	str_reset(&text);
+	report_write_json(report, &text);
+	OK(lab, json_parse(text.text, text.len, text.len, &root, &lab->err));
+	controls = json_object_get(json_object_get(root, "summary"), "controls");
+	assert_int_equal(json_get_int(controls, "tested", -1), 2);
+	json_decref(root);
+	str_release(&text);
+}
+
+/* The same table in which the second label is 3 % faster. */
+static void a_control_that_moves_takes_the_trust_away(void **state)
+{
+	static const struct layout layout = {80, true, false};
+	struct lab *lab = *state;
+	struct str text = STR_INIT;
+
+	lab->id = import_file(lab, "tests/fixtures/import/labels.csv", "base");
+	OK(lab, db_script(lab->store->db, "UPDATE variant SET control = 1 WHERE name = 'patch'",
+			&lab->err));
+	OK(lab, judge_experiment(lab->store, lab->id, "test", &lab->err));
+	OK(lab, report_load(lab->store, lab->id, &lab->arena, &lab->report, &lab->err));
+	assert_int_equal(lab->report.control_tested, 4);
+	assert_int_equal(lab->report.control_different, 1);
+	assert_int_equal(report_outcome(&lab->report), OUTCOME_FINE);
+	report_write_text(&lab->report, &layout, &text);
+	assert_non_null(strstr(str_text(&text), "1 of 4 comparisons called different."));
+	assert_non_null(strstr(str_text(&text), "patch and base are one kernel under two"));
+	str_release(&text);
 }
 
 static void json_lines_are_json(void **state)
@@ -786,6 +848,8 @@ int main(void)
 		TEST(a_plan_alone_is_told),
 		TEST(published_means_give_the_published_gain),
 		TEST(exports_are_what_was_imported),
+		TEST(marks_survive_export_and_import),
+		TEST(a_control_that_moves_takes_the_trust_away),
 		TEST(json_lines_are_json),
 		TEST(two_experiments_stand_side_by_side),
 		TEST(wrong_tables_are_refused),

@@ -114,6 +114,65 @@ static void like_overlays_key_by_key(void **state)
 	assert_null(get(r, "root")->like);
 }
 
+static void a_control_is_another_label_of_one_kernel(void **state)
+{
+	struct reader *r = *state;
+	const struct variant *v;
+	char *json;
+
+	assert_int_equal(
+		read_text(r, "tree: /t\nvariants:\n"
+			     "  base: {ref: HEAD, about: one}\n"
+			     "  new: {ref: HEAD^, cmdline: quiet, against: base}\n"
+			     "  again: {like: base, control: true}\n"
+			     "  twin: {like: new, control: true, about: the new one once more}\n"
+			     "  child: {like: again}\n"),
+		0);
+	v = get(r, "again");
+	assert_true(v->control);
+	assert_string_equal(v->against, "base");
+	assert_true(variant_same_kernel(v, get(r, "base")));
+	assert_true(variant_same_recipe(v, get(r, "base")));
+	/* compared with what it is another label of, not with that one's baseline */
+	assert_string_equal(get(r, "twin")->against, "new");
+	assert_false(get(r, "child")->control);
+	/* what is stored is read back as the same */
+	json = variant_json(v);
+	assert_non_null(strstr(json, "\"control\":true"));
+	free(json);
+}
+
+static void a_control_that_is_none_is_refused(void **state)
+{
+	static const char *const differ[] = {"cmdline: quiet", "revert: [x]",
+		"features: [NO_NI_RANDOM]", "sysctls: {kernel.x: '1'}", "scheduler: [scx]",
+		"ref: HEAD^", "config: {base: tinyconfig}"};
+	struct reader *r = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(differ); i++) {
+		char *text = arena_printf(&r->arena,
+			"tree: /t\nvariants:\n  base: {ref: HEAD}\n"
+			"  again: {like: base, control: true, %s}\n",
+			differ[i]);
+
+		assert_int_equal(read_text(r, text), ERR_USAGE);
+		assert_messages(&r->arena, &r->diag,
+			"test.yaml:4:3: variant 'again' is a control, and so the same kernel as "
+			"'base' under another label; the two differ in more than the label\n");
+		diag_release(&r->diag);
+		r->diag = (struct diag)DIAG_INIT;
+	}
+	assert_int_equal(read_text(r, "tree: /t\nvariants:\n  a: {ref: HEAD, control: true}\n"
+				      "  b: {ref: HEAD}\n  c: {like: b, control: true}\n"
+				      "  d: {like: c, control: true}\n"),
+		ERR_USAGE);
+	assert_messages(&r->arena, &r->diag,
+		"test.yaml:3:3: variant 'a' is a control and does not say of what: like names the "
+		"variant that it is another label of\n"
+		"test.yaml:6:3: variant 'd' is a control, and so the same kernel as 'c' under "
+		"another label; that is a control itself\n");
+}
+
 static void circles_of_like_are_found(void **state)
 {
 	struct reader *r = *state;
@@ -277,6 +336,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_design_example_is_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(like_overlays_key_by_key, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_control_is_another_label_of_one_kernel, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_control_that_is_none_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(circles_of_like_are_found, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_long_chain_of_like_is_fine, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(prebuilt_kernels_are_read, set_up, tear_down),
