@@ -124,7 +124,7 @@ static void write_text(const struct moment *moment)
 	if (head->state != STATE_DONE && left >= 0) {
 		str_add(&out, "  left   about ");
 		num_add_duration(&out, left);
-		str_add_char(&out, '\n');
+		str_add(&out, head->looks ? " of what is planned so far\n" : "\n");
 	}
 	ui_write_text(&out);
 	str_release(&out);

@@ -11,7 +11,7 @@
  * Verdicts of an experiment that goes on until they are known, from all its looks. At each look the
  * p of a comparison is turned into what it amounts to over the whole design (sequential_p); the
  * smallest one so far stands for the comparison in the family's q. What is decided at a look stays
- * so: no later data changes it. docs/statistics.md, section 9.
+ * so: no later data changes it. docs/statistics.md, section 12.
  *
  * rates are one family with rate_effect done on all that counts; they come back decided, each with
  * the numbers of the look that it was decided at, or else of the last one.

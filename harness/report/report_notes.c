@@ -56,6 +56,11 @@ static void note_state(struct report *report)
 			"Not finished: %lld of %lld boots. What stands here is provisional; "
 			"`kbracket resume %lld` goes on.",
 			(long long)done, (long long)all, (long long)head->id);
+	else if (head->looks && head->state != STATE_DONE)
+		note(report, NOTE_WARNING,
+			"Not finished: the look after the last block is to come. `kbracket resume "
+			"%lld` goes on.",
+			(long long)head->id);
 	if (head->means_only)
 		note(report, NOTE_WARNING,
 			"Means only: single runs were not published, so there is an estimate and "

@@ -7,7 +7,7 @@
 /*
  * Looks at growing data with valid error control: a group-sequential test after each of K equal
  * parts. Lan and DeMets' spending function of Pocock's kind, alpha ln(1 + (e - 1) k / K), says how
- * much of alpha may be used up to look k; docs/statistics.md, section 9.
+ * much of alpha may be used up to look k; docs/statistics.md, section 12.
  */
 enum { SEQUENTIAL_LOOKS_MAX = 100 };
 
