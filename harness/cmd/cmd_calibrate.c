@@ -3,7 +3,6 @@
 #include "base/base.h"
 
 #include "cmd/study.h"
-#include "model/name.h"
 
 struct options {
 	struct global global;
@@ -43,22 +42,6 @@ static const struct opt rows[] = {
 	OPT_END,
 };
 
-static int keep_machine(struct experiment *experiment, const char *name, struct err *err)
-{
-	struct nearest nearest;
-
-	nearest_init(&nearest, name);
-	for (size_t i = 0; i < experiment->machine_count; i++) {
-		if (strcmp(experiment->machines[i].name, name) == 0) {
-			experiment->machines = &experiment->machines[i];
-			experiment->machine_count = 1;
-			return 0;
-		}
-		nearest_try(&nearest, experiment->machines[i].name);
-	}
-	return err_set(err, ERR_USAGE, "it has no machine '%s'%s", name, nearest_hint(&nearest));
-}
-
 /* The baseline alone, so many times in a row. */
 static void keep_baseline(struct arena *arena, struct experiment *experiment, int64_t boots)
 {
@@ -83,7 +66,7 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 
 	study.engine.jobs = options->jobs;
 	if (!ret && options->machine)
-		ret = keep_machine(&study.experiment, options->machine, err);
+		ret = study_keep_machine(&study.experiment, options->machine, err);
 	if (!ret)
 		keep_baseline(cmd->arena, &study.experiment, options->boots);
 	if (!ret)

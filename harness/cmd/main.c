@@ -28,6 +28,7 @@ const struct verb *const verbs[] = {
 	&verb_report,
 	&verb_compare,
 	&verb_show,
+	&verb_profile,
 	&verb_suite,
 	&verb_reread,
 	&verb_judge,

@@ -9,6 +9,7 @@
 #include "cmd/follow.h"
 #include "cmd/places.h"
 #include "cmd/study.h"
+#include "model/name.h"
 #include "version.h"
 
 static void set_engine(struct cmd *cmd, struct study *study)
@@ -78,6 +79,22 @@ int study_read_stored(
 	diag_release(&diag);
 	set_engine(cmd, out);
 	return 0;
+}
+
+int study_keep_machine(struct experiment *experiment, const char *name, struct err *err)
+{
+	struct nearest nearest;
+
+	nearest_init(&nearest, name);
+	for (size_t i = 0; i < experiment->machine_count; i++) {
+		if (strcmp(experiment->machines[i].name, name) == 0) {
+			experiment->machines = &experiment->machines[i];
+			experiment->machine_count = 1;
+			return 0;
+		}
+		nearest_try(&nearest, experiment->machines[i].name);
+	}
+	return err_set(err, ERR_USAGE, "it has no machine '%s'%s", name, nearest_hint(&nearest));
 }
 
 static int find_cpus(struct study *study, const struct machine_spec *machine, bool may_ask,

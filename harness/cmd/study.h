@@ -32,6 +32,10 @@ KB_MUST_CHECK int study_read_stored(
 /* Writes all of diag to stderr and how many there are to err; diag is released. ERR_USAGE. */
 int study_tell_mistakes(struct diag *diag, struct err *err);
 
+/* Leaves the experiment one of its machines. */
+KB_MUST_CHECK int study_keep_machine(
+	struct experiment *experiment, const char *name, struct err *err);
+
 /* Plans every machine. Where neither the machine's file nor the machine's kind tells its number of
  * CPUs, it is asked when may_ask, else that is ERR_USAGE. */
 KB_MUST_CHECK int study_plan(struct cmd *cmd, struct study *study, bool may_ask, struct err *err);

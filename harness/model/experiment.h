@@ -81,6 +81,8 @@ struct experiment {
 				      empty: all but controls */
 	int64_t duration_ns;	   /* overrides the suites' duration; 0: theirs */
 	struct counting counting;
+	int64_t profile_hz; /* every measured run is made under `perf record`, with so many samples
+			       a second and CPU; 0: none is */
 };
 
 /* Reads the experiment and everything it names. Every mistake in every file goes to diag, then

@@ -240,6 +240,9 @@ const struct opt experiment_opts[] = {
 		.help = "whose events are counted: suite (as each suite says), all or main"},
 	{"counter_runs", OPT_INT, FILE_ROW(e.counting.runs), .def = "1", .min = 1, .max = 100,
 		.help = "such runs in a boot and condition"},
+	{"profile", OPT_INT, FILE_ROW(e.profile_hz), .min = 0, .max = 20000,
+		.help = "every measured run is made under perf record, with so many samples a "
+			"second and CPU; 0: none"},
 	{"decide", OPT_LIST, FILE_ROW(e.decide), .max = 1000, .check = name_check_line,
 		.help = "suites, or SUITE/CONDITION, that decide the exit code"},
 	OPT_END};

@@ -100,5 +100,7 @@ char *experiment_design_line(const struct experiment *experiment)
 		design->warmup == 1 ? "" : "s", (long long)design->seed);
 	if (experiment_counted_runs(experiment))
 		str_addf(&line, ", %lld counted", (long long)experiment_counted_runs(experiment));
+	if (experiment->profile_hz)
+		str_addf(&line, ", under perf at %lld Hz", (long long)experiment->profile_hz);
 	return str_take(&line);
 }

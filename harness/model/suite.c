@@ -316,6 +316,14 @@ void suite_set_duration(struct arena *arena, struct suite *suite, int64_t durati
 	settle_text(arena, suite);
 }
 
+void suite_keep_condition(
+	struct arena *arena, struct suite *suite, const struct condition_spec *condition)
+{
+	suite->conditions = arena_copy(arena, condition, 1, sizeof(*condition));
+	suite->condition_count = 1;
+	settle_text(arena, suite);
+}
+
 const char *suite_file_name(struct arena *arena, const struct suite *suite, const char *name)
 {
 	return arena_printf(arena, "%s.%s", suite->name, name);

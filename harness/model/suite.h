@@ -121,6 +121,10 @@ json_t *suite_json(const struct suite *suite);
  * The suite's text is made anew. */
 void suite_set_duration(struct arena *arena, struct suite *suite, int64_t duration_ns);
 
+/* Leaves the suite one of its conditions; its text is made anew. */
+void suite_keep_condition(
+	struct arena *arena, struct suite *suite, const struct condition_spec *condition);
+
 /* Settles what the suite's files hold, as files_sha256; the suite's text is made anew. ERR_USAGE
  * when one is not there, or is not what the suite says it is. */
 KB_MUST_CHECK int suite_pin_files(struct arena *arena, struct suite *suite, struct err *err);

@@ -8,6 +8,7 @@
 #include "run/collect.h"
 #include "run/counting.h"
 #include "run/fault.h"
+#include "run/profiling.h"
 #include "run/raw.h"
 #include "run/runspec.h"
 
@@ -98,7 +99,7 @@ struct storing {
 	const struct store_condition *rows;
 	struct arena arena;
 	struct store_run_end end;
-	struct store_raw raws[5];
+	struct store_raw raws[7];
 	struct err why;
 };
 
@@ -252,6 +253,9 @@ int collect_store(struct rig *rig, const struct store_boot *boot, struct live *l
 	find_flags(&storing, live);
 	for (size_t i = 0; i < ARRAY_SIZE(parts) && !ret; i++)
 		ret = keep_part(&storing, parts[i], err);
+	if (!ret && profiling_wants(rig, run) && !storing.end.reason)
+		ret = profiling_keep(
+			rig, boot, run, &storing.arena, storing.raws, &storing.end.raw_count, err);
 	fault_point("raw");
 	if (!ret)
 		ret = write_rows(&storing, err);

@@ -39,7 +39,7 @@ struct rig {
 	struct machine_program *programs; /* by suite */
 	const char **program_paths;	  /* on the machine, by suite; NULL: an optional one that is
 					     not there */
-	const char *perf_path;		  /* on the machine; NULL: no events are counted */
+	const char *perf_path;		  /* on the machine; NULL: nothing needs it */
 	int64_t *program_ids;		  /* in the store, by suite */
 	int64_t *server_ids;		  /* of what serves it; 0: nothing */
 	struct remote remote;

@@ -99,7 +99,9 @@ static const char perf_name[] = "perf";
 /* As with what a set-up calls: it is there, or comes from here. */
 static bool needs_perf(const struct rig *rig)
 {
-	return argv_count(rig->engine->experiment->counting.events) > 0;
+	const struct experiment *experiment = rig->engine->experiment;
+
+	return experiment->profile_hz || argv_count(experiment->counting.events);
 }
 
 void programs_list(struct rig *rig)
@@ -308,7 +310,7 @@ static int find(struct rig *rig, size_t index, struct err *err)
 	return ret;
 }
 
-/* perf, for what is counted. */
+/* perf, for what is counted or profiled. */
 static int find_perf(struct rig *rig, struct err *err)
 {
 	static const char *const version[] = {perf_name, "--version", NULL};
@@ -320,13 +322,14 @@ static int find_perf(struct rig *rig, struct err *err)
 		return ret;
 	if (!perf.path)
 		return err_set(err, ERR_USAGE,
-			"counters: there is no program 'perf' on machine '%s'; install it there "
+			"%s: there is no program 'perf' on machine '%s'; install it there "
 			"(linux-perf), or give its path here under programs: in the machine's file",
+			rig->engine->experiment->profile_hz ? "profile" : "counters",
 			rig->plan->machine->name);
 	rig->perf_path = perf.path;
 	ask_version(rig, &perf, &said);
-	engine_note(rig->engine, 0, "perf", "counters on machine '%s' by %s, %.12s",
-		rig->plan->machine->name, str_text(&said), perf.sha256);
+	engine_note(rig->engine, 0, "perf", "on machine '%s': %s, %.12s", rig->plan->machine->name,
+		str_text(&said), perf.sha256);
 	str_release(&said);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "base/stop.h"
 #include "model/store_result.h"
 #include "run/booting.h"
+#include "run/profiling.h"
 #include "run/programs.h"
 #include "run/rig.h"
 
@@ -113,7 +114,8 @@ static int open_machine(struct rig *rig, struct err *err)
 	if (ret)
 		return ret;
 	rig_tell(rig, NULL, PROGRESS_MACHINE, ops->about(rig->remote.machine));
-	return programs_find(rig, err);
+	ret = programs_find(rig, err);
+	return ret ? ret : profiling_check(rig, err);
 }
 
 static bool is_ended(const struct store_boot *boot)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/strv.h"
+#include "run/profiling.h"
 #include "run/runspec.h"
 
 /* The machine is watched this long before the start: what others use then is reported. */
@@ -28,6 +29,18 @@ static json_t *text_list(const char *const *items, const char *first)
 	for (size_t i = 0; i < argv_count(items); i++)
 		json_array_append_new(list, json_text(i == 0 && first ? first : items[i]));
 	return list;
+}
+
+/* The program and its arguments, behind what looks at it. */
+static json_t *argv_list(const struct condition *condition, const struct runspec_places *places)
+{
+	json_t *all = json_array(), *own = text_list(condition->argv, places->program);
+
+	for (size_t i = 0; places->before && places->before[i]; i++)
+		json_array_append_new(all, json_text(places->before[i]));
+	json_array_extend(all, own);
+	json_decref(own);
+	return all;
 }
 
 /* The suite's files by their names, in the folder that the program starts in. */
@@ -96,7 +109,7 @@ char *runspec_condition(const struct condition *condition, const struct runspec_
 	struct str text = STR_INIT;
 
 	json_object_set_new(o, "id", json_text(id));
-	json_object_set_new(o, "argv", text_list(condition->argv, places->program));
+	json_object_set_new(o, "argv", argv_list(condition, places));
 	json_object_set_new(o, "env", text_list(condition->env, NULL));
 	if (names->count)
 		json_object_set_new(o, "links", links(names, places->files));
@@ -127,6 +140,7 @@ char *runspec_json(struct rig *rig, const struct store_run *run, int64_t kmsg_af
 	const char **files = xcalloc(suite->files.count + 1, sizeof(*files));
 	const struct runspec_places places = {
 		.program = rig->program_paths[suite - rig->engine->experiment->suites],
+		.before = profiling_wants(rig, run) ? profiling_prefix(rig) : NULL,
 		.files = (const char *const *)files,
 		.find = find_there,
 		.arg = rig,

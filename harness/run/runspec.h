@@ -13,7 +13,9 @@
 /* Where things are on the machine. */
 struct runspec_places {
 	const char *program;
-	const char *const *files; /* of the suite, in their order */
+	const char *const *before; /* argv that the program's is put behind, NULL-ended; NULL: none
+				    */
+	const char *const *files;  /* of the suite, in their order */
 	/* where a program is that a set-up, a server or a tear-down names; NULL: in the PATH */
 	const char *(*find)(const void *arg, const char *name);
 	const void *arg;
