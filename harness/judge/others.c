@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include "judge/evidence.h"
 #include "judge/others.h"
 #include "model/store_cells.h"
 
@@ -12,16 +13,33 @@ struct part {
 };
 
 struct gather {
+	const struct evidence *evidence; /* which boots count */
 	struct part *parts;
 	size_t part_count, part_capacity;
 	double *values;
 	size_t value_count, value_capacity;
 };
 
+/* Boots of a block that was repeated count for nobody. */
+static bool counts(const struct evidence *evidence, const struct store_cell *cell)
+{
+	for (size_t i = 0; i < evidence->cell_count; i++) {
+		const struct evidence_cell *ours = &evidence->cells[i];
+
+		if (ours->metric->id != cell->metric_id)
+			continue;
+		for (size_t b = 0; b < ours->count; b++)
+			if (ours->boots[b].t == cell->boot_ordinal)
+				return true;
+		return false;
+	}
+	return false;
+}
+
 static int take_cell(void *arg, const struct store_cell *cell)
 {
 	struct gather *gather = arg;
-	size_t count = cell->values ? cell->runs : 0;
+	size_t count = cell->values && counts(gather->evidence, cell) ? cell->runs : 0;
 
 	GROW(gather->parts, gather->part_count, gather->part_capacity);
 	gather->parts[gather->part_count++] = (struct part){
@@ -105,8 +123,12 @@ int others_ask(struct store *store, const struct store_view *view, enum peer pee
 	const struct store_verdict *verdicts, size_t count, struct arena *arena, struct others *out,
 	struct err *err)
 {
-	struct gather gather = {0};
-	int ret = store_each_boot_cell(store, view->head.id, NULL, take_cell, &gather, err);
+	struct evidence evidence;
+	struct gather gather = {.evidence = &evidence};
+	int ret = evidence_load(store, view, arena, &evidence, NULL, err);
+
+	if (!ret)
+		ret = store_each_boot_cell(store, view->head.id, NULL, take_cell, &gather, err);
 
 	*out = (struct others){.peer = peer, .count = count};
 	out->rows = arena_alloc(arena, (count + 1) * sizeof(*out->rows));

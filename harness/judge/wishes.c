@@ -49,11 +49,12 @@ static void wish(struct wishes *wishes, const struct store_machine *machine, int
 
 /* --- disturbed blocks --- */
 
-/* Marks the conditions in which a boot of the block, or of what stands in for it, is disturbed. */
-static bool mark_disturbed(const struct wishes *wishes, const struct store_machine *machine,
+/* Marks the conditions in which a boot of the block, or of what stands in for it, is disturbed.
+ * Returns the ordinal of one of these boots; 0: there is none. */
+static int mark_disturbed(const struct wishes *wishes, const struct store_machine *machine,
 	const struct blocks *blocks, int number, bool *conditions)
 {
-	bool any = false;
+	int boot = 0;
 
 	for (size_t i = 0; i < wishes->rate_count; i++) {
 		const struct rate *rate = &wishes->rates[i];
@@ -69,10 +70,11 @@ static bool mark_disturbed(const struct wishes *wishes, const struct store_machi
 				(found->repeats ? found->repeats : block) != number)
 				continue;
 			conditions[rate->cell->condition->position] = true;
-			any = true;
+			if (!boot)
+				boot = (int)rate->cell->boots[k].t;
 		}
 	}
-	return any;
+	return boot;
 }
 
 static const bool *variants_of_block(
@@ -96,12 +98,16 @@ static bool wish_repeats(
 		const struct block *block = &blocks->items[number];
 		bool *conditions = arena_alloc(
 			wishes->arena, (machine->condition_count + 1) * sizeof(*conditions));
+		int boot = 0;
 
-		if (!block->boots || block->repeats || block->repeated >= JUDGE_REPEATS_MAX ||
-			!mark_disturbed(wishes, machine, blocks, number, conditions))
-			continue;
-		wish(wishes, machine, number, variants_of_block(wishes, machine, number),
-			conditions, arena_printf(wishes->arena, "repeat of block %d", number));
+		if (block->boots && !block->repeats && block->repeated < JUDGE_REPEATS_MAX)
+			boot = mark_disturbed(wishes, machine, blocks, number, conditions);
+		if (boot)
+			wish(wishes, machine, number, variants_of_block(wishes, machine, number),
+				conditions,
+				arena_printf(wishes->arena,
+					"repeat of block %d, whose boot %d is disturbed", number,
+					boot));
 	}
 	return wishes->count > before;
 }

@@ -213,7 +213,14 @@ int store_each_history_cell(struct store *store, int64_t experiment_id, int64_t 
 			"  AND variant.runtime_sha256 = mine.runtime_sha256"
 			" JOIN boot ON boot.variant_id = variant.id"
 			" WHERE mine.id = ? AND boot.machine_id = ? AND boot.experiment_id < ?"
-			" AND boot.state = 'done' ORDER BY boot.id DESC LIMIT ?) ORDER BY 1",
+			" AND boot.state = 'done' AND NOT EXISTS (SELECT 1 FROM extension again"
+			"  WHERE again.experiment_id = boot.experiment_id"
+			"  AND again.machine_id = boot.machine_id AND again.repeats > 0"
+			"  AND again.block > boot.block AND again.repeats IN (boot.block,"
+			"   (SELECT repeats FROM extension mine WHERE mine.block = boot.block"
+			"    AND mine.experiment_id = boot.experiment_id"
+			"    AND mine.machine_id = boot.machine_id))) ORDER BY boot.id DESC LIMIT "
+			"?) ORDER BY 1",
 			"iiii", variant_id, machine_id, experiment_id, (int64_t)max_boots);
 	if (!ret)
 		ret = load_boots(&walk, rows, err);

@@ -75,10 +75,10 @@ static void note_repeats(struct report *report, const struct store_machine *mach
 
 		if (extension->repeats)
 			note(report, NOTE_BOOT,
-				"Block %d on %s was repeated as block %d, for %zu of %zu "
-				"conditions: a boot of it scattered beyond the CV gate. Where the "
-				"repeat is whole it counts in its place, for all kernels.",
-				extension->repeats, machine->name, extension->block,
+				"Block %d on %s is a %s (its runs scatter beyond the CV gate), for "
+				"%zu of %zu conditions. Where the repeat is whole it counts in the "
+				"block's place, for all kernels.",
+				extension->block, machine->name, extension->reason,
 				extension->condition_count, machine->condition_count);
 	}
 }

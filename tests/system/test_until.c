@@ -198,8 +198,10 @@ static void a_disturbed_block_is_repeated(void **state)
 
 	make_lab(bench, 2, "boots: 2", conditions, "margin: 1%, cv: 2%");
 	expect_code(bench, 0, "run %s/configs/grow.yaml", bench->folder);
-	expect_text(&bench->chatter, "here: repeat of block 1: 4 boots with 1 of 2 conditions");
-	expect_text(&bench->out, "Block 1 on here was repeated as block 2, for 1 of 2 conditions");
+	expect_text(&bench->chatter, "here: repeat of block 1, whose boot 2 is disturbed: 4 boots "
+				     "with 1 of 2 conditions");
+	expect_text(
+		&bench->out, "Block 2 on here is a repeat of block 1, whose boot 2 is disturbed");
 	root = report_of(bench);
 	assert_string_equal(json_get_text(verdict_of(root, 0), "verdict", ""), "equivalent");
 	assert_int_equal(json_get_int(verdict_of(root, 0), "boots", 0), 2);

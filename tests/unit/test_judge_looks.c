@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "judge/judge.h"
+#include "judge/others.h"
 #include "model/store_db.h"
 #include "model/store_result.h"
 #include "near.h"
@@ -340,7 +341,7 @@ static void a_disturbed_block_is_repeated_whole(void **state)
 	assert_int_equal(lab->verdicts[1].word, VERDICT_REGRESSED);
 	assert_int_equal(lab->wish_count, 1);
 	assert_int_equal(lab->wishes[0].repeats, 1);
-	assert_string_equal(lab->wishes[0].reason, "repeat of block 1");
+	assert_string_equal(lab->wishes[0].reason, "repeat of block 1, whose boot 2 is disturbed");
 	assert_int_equal(lab->wishes[0].condition_count, 1);
 	assert_int_equal(lab->wishes[0].conditions[0], 0);
 	assert_true(lab->wishes[0].variants[0] && lab->wishes[0].variants[1]);
@@ -353,6 +354,8 @@ static void a_disturbed_block_is_repeated_whole(void **state)
 static void a_whole_repeat_stands_for_its_block(void **state)
 {
 	struct lab *lab = *state;
+	struct store_view view;
+	struct others others;
 
 	add_disturbed(lab, "a", 1);
 	add_block(lab, "a", 2, "ABBA", same);
@@ -363,6 +366,11 @@ static void a_whole_repeat_stands_for_its_block(void **state)
 	assert_int_equal(lab->verdicts[0].boots, 2);
 	assert_int_equal(lab->verdicts[0].against_boots, 2);
 	assert_int_equal(lab->wish_count, 0);
+	/* other rules are asked about the same boots: the disturbed one made 5 % */
+	OK(store_load(lab->store, lab->experiment, &lab->arena, &view, &err));
+	OK(others_ask(lab->store, &view, PEER_WELCH, lab->verdicts, lab->verdict_count, &lab->arena,
+		&others, &err));
+	assert_near(others.rows[0].theirs.change, 0.0003, 0.0005);
 	/* with a boot missing it does not, and is tried once more */
 	sql(lab, "UPDATE boot SET state = 'failed' WHERE ordinal = 6");
 	judge(lab);

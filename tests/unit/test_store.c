@@ -536,6 +536,14 @@ static void history_is_of_the_same_kernel_and_condition(void **state)
 	OK(lab, store_each_history_cell(lab->store, old, view.machines[0].id, view.variants[0].id,
 			10, see, &seen, &lab->err));
 	assert_int_equal(seen.count, 0);
+	/* a block that was repeated is no history */
+	OK(lab, db_script(lab->store->db,
+			"INSERT INTO extension SELECT experiment_id, machine_id, 1, 2, 1, '[0]',"
+			" '[0]', 1, 0, 'repeat', 0 FROM boot LIMIT 1",
+			&lab->err));
+	OK(lab, store_each_history_cell(lab->store, id, view.machines[0].id, view.variants[0].id,
+			10, see, &seen, &lab->err));
+	assert_int_equal(seen.count, 0);
 }
 
 static void a_new_reading_replaces_what_counts(void **state)
