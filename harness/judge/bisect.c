@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/base.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "judge/bisect_state.h"
+
+/* What is thought before the first boot. */
+#define PRIOR_NONE 0.2
+
+/* Good and bad are the same when that is so likely and each was booted so often. */
+#define NONE_ENOUGH 0.95
+enum { NONE_BOOTS = 3, NONE_PATIENCE = 15 };
+
+/* A commit is named at this share of the doubt that is allowed: the noise is one of the model's
+ * only nearly. */
+#define CAUTION 0.8
+
+const char *bisect_verdict_name(enum bisect_verdict verdict)
+{
+	static const char *const names[] = {[BISECT_CULPRIT] = "culprit",
+		[BISECT_RANGE] = "range",
+		[BISECT_SEVERAL] = "several",
+		[BISECT_NONE] = "none",
+		[BISECT_UNDECIDED] = "undecided"};
+
+	return names[verdict];
+}
+
+struct bisect *bisect_new(const struct bisect_options *options)
+{
+	struct bisect *b = xcalloc(1, sizeof(*b));
+
+	b->options = *options;
+	b->commits = xcalloc((size_t)options->commits + 1, sizeof(*b->commits));
+	b->posterior = xcalloc((size_t)options->commits + 1, sizeof(*b->posterior));
+	b->good_to = 0;
+	b->bad_from = options->commits;
+	b->stale = true;
+	return b;
+}
+
+void bisect_free(struct bisect *b)
+{
+	if (!b)
+		return;
+	culprit_free(&b->fit);
+	free(b->commits);
+	free(b->posterior);
+	free(b->boots);
+	free(b);
+}
+
+void bisect_fed(struct bisect *b, int commit, const double *values, size_t count)
+{
+	struct accum accum = {0};
+
+	for (size_t i = 0; i < count; i++)
+		accum_add(&accum, (b->options.lower_is_better ? -1 : 1) * log(values[i]));
+	GROW(b->boots, b->boot_count, b->boot_capacity);
+	b->boots[b->boot_count++] = (struct culprit_boot){
+		.commit = commit, .runs = count, .mean_ln = accum.mean, .ss_ln = accum.m2};
+	b->commits[commit].boots++;
+	b->commits[commit].built = true;
+	b->stale = true;
+}
+
+void bisect_skip(struct bisect *b, int commit)
+{
+	b->commits[commit].skipped = true;
+	b->stale = true;
+}
+
+void bisect_built(struct bisect *b, int commit)
+{
+	b->commits[commit].built = true;
+}
+
+void bisect_mark(struct bisect *b, int commit, bool bad)
+{
+	if (bad && commit < b->bad_from)
+		b->bad_from = commit;
+	if (!bad && commit > b->good_to)
+		b->good_to = commit;
+	b->stale = true;
+}
+
+/* From likelihoods to probabilities. */
+static void weigh(struct bisect *b)
+{
+	int n = b->options.commits;
+	double each = (1 - PRIOR_NONE) / n, total = PRIOR_NONE * b->fit.none;
+
+	for (size_t k = 0; k < b->fit.segment_count; k++)
+		for (int i = b->fit.segments[k].first; i <= b->fit.segments[k].last; i++) {
+			bool possible = i > b->good_to && i <= b->bad_from;
+
+			b->posterior[i] = possible ? each * b->fit.segments[k].likelihood : 0;
+			total += b->posterior[i];
+		}
+	for (int i = 1; i <= n; i++)
+		b->posterior[i] /= total;
+	b->none = PRIOR_NONE * b->fit.none / total;
+}
+
+void bisect_refresh(struct bisect *b)
+{
+	if (!b->stale)
+		return;
+	b->stale = false;
+	culprit_free(&b->fit);
+	if (b->boot_count == 0) {
+		for (int i = 1; i <= b->options.commits; i++)
+			b->posterior[i] = (1 - PRIOR_NONE) / b->options.commits;
+		b->none = PRIOR_NONE;
+		return;
+	}
+	culprit_fit(b->boots, b->boot_count, b->options.commits, &b->fit);
+	weigh(b);
+}
+
+/* The likeliest commit that can be built, with those before it that cannot. */
+static void best_class(const struct bisect *b, struct bisect_result *out)
+{
+	int lo = 1;
+	double sum = 0;
+
+	for (int i = 1; i <= b->options.commits; i++) {
+		sum += b->posterior[i];
+		if (b->commits[i].skipped && i < b->options.commits)
+			continue;
+		if (sum > out->probability) {
+			out->probability = sum;
+			out->lo = lo;
+			out->hi = i;
+		}
+		lo = i + 1;
+		sum = 0;
+	}
+}
+
+/* The smallest range that holds so much of what is not none. */
+static void smallest_range(const struct bisect *b, double share, struct bisect_result *out)
+{
+	double want = share * (1 - b->none), sum = 0;
+	int lo = 1, width = b->options.commits + 1;
+
+	for (int hi = 1; hi <= b->options.commits; hi++) {
+		sum += b->posterior[hi];
+		while (lo <= hi && sum - b->posterior[lo] >= want)
+			sum -= b->posterior[lo++];
+		if (sum >= want && hi - lo + 1 < width) {
+			width = hi - lo + 1;
+			out->lo = lo;
+			out->hi = hi;
+			out->probability = sum;
+		}
+	}
+}
+
+static bool is_none(const struct bisect *b)
+{
+	int good = b->commits[0].boots, bad = b->commits[b->options.commits].boots;
+	int boots = good < bad ? good : bad;
+
+	return (b->none >= NONE_ENOUGH && boots >= NONE_BOOTS) ||
+	       (b->none >= 0.5 && boots >= NONE_PATIENCE);
+}
+
+void bisect_get(struct bisect *b, struct bisect_result *out, double *posterior)
+{
+	double turn = b->options.lower_is_better ? -1 : 1;
+
+	bisect_refresh(b);
+	*out = (struct bisect_result){.verdict = BISECT_UNDECIDED,
+		.none = b->none,
+		.good_ln = b->boot_count ? turn * b->fit.segments[b->fit.best].good.mean : NAN,
+		.bad_ln = b->boot_count ? turn * b->fit.segments[b->fit.best].bad.mean : NAN};
+	if (posterior)
+		memcpy(posterior, b->posterior,
+			((size_t)b->options.commits + 1) * sizeof(*posterior));
+	if (is_none(b)) {
+		out->verdict = BISECT_NONE;
+		out->probability = b->none;
+		return;
+	}
+	best_class(b, out);
+	if (1 - out->probability > CAUTION * (1 - b->options.confidence)) {
+		smallest_range(b, 0.99, out);
+		return;
+	}
+	out->verdict = out->lo == out->hi ? BISECT_CULPRIT : BISECT_RANGE;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef KB_JUDGE_BISECT_STATE_H
+#define KB_JUDGE_BISECT_STATE_H
+
+#include "base/base.h"
+
+#include "judge/bisect.h"
+#include "stat/accum.h"
+#include "stat/culprit.h"
+
+/* Inside judge/ only: what a bisect knows. */
+struct bisect_commit {
+	int boots;
+	bool skipped, built;
+};
+
+struct bisect {
+	struct bisect_options options;
+	struct bisect_commit *commits; /* 0..N */
+	struct culprit_boot *boots;
+	size_t boot_count, boot_capacity;
+	int good_to, bad_from; /* the change is after good_to, and not after bad_from */
+	/* Computed from the above by bisect_refresh when stale. */
+	bool stale;
+	struct culprit_fit fit;
+	double *posterior, none;
+};
+
+void bisect_refresh(struct bisect *b);
+
+#endif
