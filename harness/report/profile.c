@@ -32,6 +32,7 @@ struct unit {
 struct entry {
 	const struct profile_symbol *symbol;
 	size_t unit;
+	double reached; /* with what it called; NaN: not known */
 };
 
 struct loader {
@@ -137,11 +138,21 @@ static size_t unit_of(struct loader *loader, const struct profiled *run)
 	return loader->unit_count++;
 }
 
+static int64_t samples_of(const struct profile_text *text)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < text->count; i++)
+		sum += text->symbols[i].samples;
+	return sum;
+}
+
 static void gather(struct loader *loader)
 {
 	loader->units = xcalloc(loader->run_count + 1, sizeof(*loader->units));
 	for (size_t i = 0; i < loader->run_count; i++) {
 		const struct profiled *run = &loader->runs[i];
+		double all = (double)samples_of(&run->text);
 		size_t unit;
 
 		if (!run->has_text)
@@ -154,7 +165,8 @@ static void gather(struct loader *loader)
 			loader->units[unit].busy += symbol->idle ? 0 : symbol->samples;
 			loader->profile->samples[run->arm] += symbol->samples;
 			GROW(loader->entries, loader->entry_count, loader->entry_capacity);
-			loader->entries[loader->entry_count++] = (struct entry){symbol, unit};
+			loader->entries[loader->entry_count++] =
+				(struct entry){symbol, unit, symbol->reached_pct / 100 * all};
 		}
 	}
 }
@@ -184,21 +196,34 @@ static int64_t total(const struct loader *loader, bool (*counts)(const struct pr
 	return sum;
 }
 
-/* The difference in the share of the entries first..end that count (NULL: all of them). */
+/* What is compared of entries: those that count (NULL: all), their own samples or with what they
+ * called, as a share of the samples outside the idle loop or of all. */
+struct measure {
+	bool (*counts)(const struct profile_symbol *symbol);
+	bool reached, of_all;
+};
+
+static double value_of(const struct entry *entry, const struct measure *measure)
+{
+	if (measure->counts && !measure->counts(entry->symbol))
+		return 0;
+	return measure->reached ? entry->reached : (double)entry->symbol->samples;
+}
+
+/* The difference in the share of the entries first..end. */
 static void compare(const struct loader *loader, size_t first, size_t end,
-	bool (*counts)(const struct profile_symbol *), bool of_all, struct share_difference *out)
+	const struct measure *measure, struct share_difference *out)
 {
 	double *shares[2], *sums = xcalloc(loader->unit_count + 1, sizeof(*sums));
 	size_t n[2] = {0, 0};
 
 	for (size_t i = first; i < end; i++)
-		if (!counts || counts(loader->entries[i].symbol))
-			sums[loader->entries[i].unit] += (double)loader->entries[i].symbol->samples;
+		sums[loader->entries[i].unit] += value_of(&loader->entries[i], measure);
 	for (size_t arm = 0; arm < 2; arm++)
 		shares[arm] = xcalloc(loader->unit_count + 1, sizeof(**shares));
 	for (size_t u = 0; u < loader->unit_count; u++) {
 		const struct unit *unit = &loader->units[u];
-		int64_t whole = of_all ? unit->all : unit->busy;
+		int64_t whole = measure->of_all ? unit->all : unit->busy;
 
 		if (whole > 0)
 			shares[unit->arm][n[unit->arm]++] = 100 * sums[u] / (double)whole;
@@ -230,46 +255,47 @@ bool profile_moved(const struct profile_line *line)
 }
 
 /* Chosen by the mean of both sides, which says nothing about their difference. */
-static void set_q(struct profile *profile)
+static void set_q(struct profile_line *lines, size_t count)
 {
-	double *p = xcalloc(profile->count + 1, sizeof(*p));
+	double *p = xcalloc(count + 1, sizeof(*p));
 
-	for (size_t i = 0; i < profile->count; i++) {
-		const struct share_difference *share = &profile->lines[i].share;
+	for (size_t i = 0; i < count; i++) {
+		const struct share_difference *share = &lines[i].share;
 
 		p[i] = share->a + share->b < 2 * share_of_interest_pct ? (double)NAN : share->p;
 	}
-	fdr_bh(p, profile->count, p);
-	for (size_t i = 0; i < profile->count; i++)
-		profile->lines[i].q = p[i];
+	fdr_bh(p, count, p);
+	for (size_t i = 0; i < count; i++)
+		lines[i].q = p[i];
 	free(p);
 }
 
-static void make_lines(struct loader *loader)
+/* One line for each function. */
+static struct profile_line *make_lines(struct loader *loader, bool reached, size_t *count)
 {
-	struct profile *profile = loader->profile;
+	const struct measure measure = {.reached = reached};
+	struct profile_line *lines =
+		arena_alloc(loader->arena, (loader->entry_count + 1) * sizeof(*lines));
 	size_t end;
 
-	profile->lines =
-		arena_alloc(loader->arena, (loader->entry_count + 1) * sizeof(*profile->lines));
-	if (loader->entry_count)
-		qsort(loader->entries, loader->entry_count, sizeof(*loader->entries), by_name);
+	*count = 0;
 	for (size_t first = 0; first < loader->entry_count; first = end) {
 		const struct profile_symbol *symbol = loader->entries[first].symbol;
-		struct profile_line *line = &profile->lines[profile->count];
+		struct profile_line *line = &lines[*count];
 
 		for (end = first; end < loader->entry_count &&
 				  !strcmp(loader->entries[end].symbol->name, symbol->name);)
 			end++;
-		if (symbol->idle)
+		if (symbol->idle || (reached && !symbol->named))
 			continue;
 		*line = (struct profile_line){.name = symbol->name, .kernel = symbol->kernel};
-		compare(loader, first, end, NULL, false, &line->share);
-		profile->count++;
+		compare(loader, first, end, &measure, &line->share);
+		*count += line->share.a > 0 || line->share.b > 0;
 	}
-	if (profile->count)
-		qsort(profile->lines, profile->count, sizeof(*profile->lines), by_size);
-	set_q(profile);
+	if (*count)
+		qsort(lines, *count, sizeof(*lines), by_size);
+	set_q(lines, *count);
+	return lines;
 }
 
 static void sum_up(struct loader *loader)
@@ -280,8 +306,10 @@ static void sum_up(struct loader *loader)
 	profile->kernel =
 		(struct profile_line){.name = "the kernel", .kernel = true, .q = (double)NAN};
 	profile->idle = (struct profile_line){.name = "idle", .kernel = true, .q = (double)NAN};
-	compare(loader, 0, loader->entry_count, is_any_kernel, false, &profile->kernel.share);
-	compare(loader, 0, loader->entry_count, is_idle, true, &profile->idle.share);
+	compare(loader, 0, loader->entry_count, &(struct measure){.counts = is_any_kernel},
+		&profile->kernel.share);
+	compare(loader, 0, loader->entry_count,
+		&(struct measure){.counts = is_idle, .of_all = true}, &profile->idle.share);
 	if (kernel > 0)
 		profile->unnamed_pct = 100 * (double)total(loader, is_unnamed) / (double)kernel;
 }
@@ -330,7 +358,10 @@ int profile_load(struct store *store, int64_t experiment_id, struct arena *arena
 		count_units(&loader);
 		gather(&loader);
 		sum_up(&loader);
-		make_lines(&loader);
+		if (loader.entry_count)
+			qsort(loader.entries, loader.entry_count, sizeof(*loader.entries), by_name);
+		out->lines = make_lines(&loader, false, &out->count);
+		out->reaching = make_lines(&loader, true, &out->reaching_count);
 	}
 	if (!ret && (!out->samples[0] || !out->samples[1]))
 		ret = err_set(err, ERR_INVALID, "there are no samples of %s%s%s",

@@ -40,8 +40,9 @@ struct profile {
 	double unnamed_pct;		       /* of the kernel's samples: without a symbol */
 	struct profile_line kernel;	       /* all of the kernel */
 	struct profile_line idle;	       /* of all samples */
-	struct profile_line *lines;	       /* largest difference first */
-	size_t count;
+	/* largest difference first: by the function that ran, and with what it called */
+	struct profile_line *lines, *reaching;
+	size_t count, reaching_count;
 };
 
 /* ERR_USAGE for an experiment that is no profile, ERR_INVALID when a side has no samples. */

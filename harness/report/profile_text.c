@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include <math.h>
+
 #include "base/num.h"
 #include "report/profile_text.h"
 
-/* Where a CPU is that has nothing to do. A clock samples there too; hardware events mostly don't.
- */
+/* Where a CPU is that has nothing to do, and how it came there. A clock samples there too; hardware
+ * events mostly don't. */
 static const char *const idle_functions[] = {"acpi_idle_do_entry", "acpi_idle_enter",
-	"acpi_safe_halt", "arch_cpu_idle", "cpu_do_idle", "cpu_idle_poll", "cpuidle_enter_state",
-	"dedicated_cede_loop", "default_idle", "default_idle_call", "intel_idle", "intel_idle_ibrs",
-	"intel_idle_irq", "intel_idle_xstate", "mwait_idle", "native_safe_halt", "poll_idle",
-	"pv_native_safe_halt", "shared_cede_loop", "snooze_loop", "stop_loop"};
+	"acpi_safe_halt", "arch_call_rest_init", "arch_cpu_idle", "call_cpuidle",
+	"common_startup_64", "cpu_do_idle", "cpu_idle_poll", "cpu_startup_entry", "cpuidle_enter",
+	"cpuidle_enter_state", "cpuidle_idle_call", "dedicated_cede_loop", "default_idle",
+	"default_idle_call", "do_idle", "intel_idle", "intel_idle_ibrs", "intel_idle_irq",
+	"intel_idle_xstate", "mwait_idle", "native_safe_halt", "poll_idle", "pv_native_safe_halt",
+	"rest_init", "secondary_startup_64", "secondary_startup_64_no_verify", "shared_cede_loop",
+	"snooze_loop", "start_kernel", "start_secondary", "stop_loop", "x86_64_start_kernel",
+	"x86_64_start_reservations"};
 
 enum { HASH_DIGITS = 16 };
 
@@ -153,23 +159,53 @@ static bool is_idle(const struct profile_symbol *symbol)
 	return false;
 }
 
-/* "12|[kernel.kallsyms]|[k] try_to_wake_up" */
+/* "12.34%" */
+static int read_percentage(struct reading *reading, struct piece text, double *out)
+{
+	char digits[24];
+
+	if (text.len < 2 || text.len >= sizeof(digits) || text.at[text.len - 1] != '%')
+		return fail(reading, "its percentage is none");
+	(void)snprintf(digits, sizeof(digits), "%.*s", (int)text.len - 1, text.at);
+	if (num_double(digits, out, NULL) || !(*out >= 0 && *out <= 100))
+		return fail(reading, "its percentage is none");
+	return 0;
+}
+
+/* Addresses are printed with and without 0x. */
+static bool is_address(struct piece function)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	if (starts(function, "0x"))
+		return true;
+	for (size_t i = 0; i < function.len; i++)
+		if (!memchr(digits, function.at[i], strlen(digits)))
+			return false;
+	return function.len >= HASH_DIGITS;
+}
+
+/* "12.34%|12|[kernel.kallsyms]|[k] try_to_wake_up" */
 static int read_symbol(struct reading *reading, struct piece line)
 {
-	struct piece samples, dso, function = line;
+	struct piece reached, samples, dso, function = line;
 	struct profile_symbol symbol = {.name = ""};
 
-	if (!next_field(&function, &samples) || !next_field(&function, &dso))
-		return fail(reading, "it has no three fields");
+	if (!next_field(&function, &reached) || !next_field(&function, &samples) ||
+		!next_field(&function, &dso))
+		return fail(reading, "it has no four fields");
 	function = trim(function.at, function.len);
 	if (!dso.len || function.len < 5 || function.at[0] != '[' || function.at[2] != ']' ||
 		function.at[3] != ' ')
 		return fail(reading, "it is no line about a function");
-	if (read_count(reading, samples, &symbol.samples))
+	if (read_percentage(reading, reached, &symbol.reached_pct) ||
+		read_count(reading, samples, &symbol.samples))
 		return ERR_INVALID;
 	symbol.kernel = function.at[1] == 'k';
 	function = trim(function.at + 4, function.len - 4);
-	symbol.named = !starts(function, "0x");
+	symbol.named = !is_address(function);
+	if (!symbol.named) /* several of them may be in one chain of calls */
+		symbol.reached_pct = (double)NAN;
 	symbol.name = name_of(reading->arena, &symbol, without_numbers(dso), function);
 	symbol.idle = is_idle(&symbol);
 	if (reading->count == PROFILE_MAX_SYMBOLS)
@@ -206,10 +242,12 @@ static size_t merge(struct profile_symbol *items, size_t count)
 	if (count)
 		qsort(items, count, sizeof(*items), by_name);
 	for (size_t i = 0; i < count; i++) {
-		if (kept && !strcmp(items[kept - 1].name, items[i].name))
+		if (kept && !strcmp(items[kept - 1].name, items[i].name)) {
 			items[kept - 1].samples += items[i].samples;
-		else
+			items[kept - 1].reached_pct += items[i].reached_pct;
+		} else {
 			items[kept++] = items[i];
+		}
 	}
 	return kept;
 }

@@ -8,15 +8,16 @@
 #include "base/mem.h"
 
 /*
- * What `perf report --stdio -F sample,dso,sym -t '|'` printed: samples by function. It comes from a
- * measured machine, and is taken for hostile.
+ * What `perf report --stdio --children -F overhead_children,sample,dso,sym -t '|'` printed. It
+ * comes from a measured machine, and is taken for hostile.
  */
 struct profile_symbol {
 	const char *name; /* "try_to_wake_up", "nf_hook_slow [nf_tables]", "libc.so.6: read" */
 	bool kernel;
-	bool named; /* false: addresses without a symbol, all of them in one */
-	bool idle;  /* of the idle loop */
-	int64_t samples;
+	bool named;	    /* false: addresses without a symbol, all of them in one */
+	bool idle;	    /* of the idle loop */
+	int64_t samples;    /* in the function itself */
+	double reached_pct; /* of all samples: in it, or in what it called; NaN when not named */
 };
 
 struct profile_text {

@@ -109,13 +109,23 @@ static void write_headline(
 	str_release(&text);
 }
 
-static void write_lines(
+static void write_lines(const struct profile_line *lines, size_t count, size_t limit,
+	const char *title, const struct layout *layout, struct str *out)
+{
+	layout_add_coloured(layout, out, COLOUR_TITLE, title);
+	str_add_char(out, '\n');
+	for (size_t i = 0; i < count && i < limit; i++)
+		add_line(layout, out, &lines[i]);
+	str_add_char(out, '\n');
+}
+
+static void write_all_lines(
 	const struct profile *profile, size_t limit, const struct layout *layout, struct str *out)
 {
 	add_head(profile, layout, out);
-	for (size_t i = 0; i < profile->count && i < limit; i++)
-		add_line(layout, out, &profile->lines[i]);
-	str_add_char(out, '\n');
+	write_lines(profile->lines, profile->count, limit, "By the function that ran", layout, out);
+	write_lines(profile->reaching, profile->reaching_count, limit,
+		"With the functions that it called", layout, out);
 	add_line(layout, out, &profile->kernel);
 	add_line(layout, out, &profile->idle);
 	str_add_char(out, '\n');
@@ -146,8 +156,8 @@ static void write_notes(const struct profile *profile, const struct layout *layo
 	struct str text = STR_INIT;
 
 	str_addf(&text,
-		"Per cent of the samples outside the idle loop, by the function that ran (without "
-		"those that it called); idle: of all samples. %s: %lld samples in %lld run%s of "
+		"Per cent of the samples outside the idle loop; idle: of all samples. %s: %lld "
+		"samples in %lld run%s of "
 		"%lld boot%s; %s: %lld in %lld of %lld. ",
 		profile->variants[0]->name, (long long)profile->samples[0],
 		(long long)profile->runs[0], profile->runs[0] == 1 ? "" : "s",
@@ -187,7 +197,7 @@ void profile_write_text(
 {
 	write_title(profile, layout, out);
 	write_headline(profile, layout, out);
-	write_lines(profile, limit, layout, out);
+	write_all_lines(profile, limit, layout, out);
 	write_notes(profile, layout, out);
 }
 
@@ -206,6 +216,15 @@ static json_t *line_json(const struct profile_line *line)
 	return out;
 }
 
+static json_t *lines_json(const struct profile_line *lines, size_t count)
+{
+	json_t *out = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_push(out, line_json(&lines[i]));
+	return out;
+}
+
 static json_t *side_json(const struct profile *profile, int arm)
 {
 	json_t *out = json_object();
@@ -219,7 +238,7 @@ static json_t *side_json(const struct profile *profile, int arm)
 
 void profile_write_json(const struct profile *profile, struct str *out)
 {
-	json_t *root = json_object(), *lines = json_array();
+	json_t *root = json_object();
 
 	json_put_int(root, "schema", REPORT_JSON_SCHEMA);
 	json_put_int(root, "experiment", profile->view.head.id);
@@ -235,9 +254,8 @@ void profile_write_json(const struct profile *profile, struct str *out)
 	json_put_num(root, "kernel_without_symbol_pct", profile->unnamed_pct);
 	json_put(root, "kernel", line_json(&profile->kernel));
 	json_put(root, "idle", line_json(&profile->idle));
-	for (size_t i = 0; i < profile->count; i++)
-		json_push(lines, line_json(&profile->lines[i]));
-	json_put(root, "functions", lines);
+	json_put(root, "functions", lines_json(profile->lines, profile->count));
+	json_put(root, "with_callees", lines_json(profile->reaching, profile->reaching_count));
 	json_write(root, true, out);
 	str_add_char(out, '\n');
 	json_decref(root);

@@ -179,8 +179,8 @@ int profiling_keep(struct rig *rig, const struct store_boot *boot, const struct 
 	struct arena *arena, struct store_raw *raws, size_t *count, struct err *err)
 {
 	const char *data = data_path(rig);
-	const char *const text[] = {rig->perf_path, "report", "-i", data, "--stdio",
-		"--no-children", "-g", "none", "-F", "sample,dso,sym", "-t", "|", NULL};
+	const char *const text[] = {rig->perf_path, "report", "-i", data, "--stdio", "--children",
+		"-g", "none", "-F", "overhead_children,sample,dso,sym", "-t", "|", NULL};
 	const char *const raw[] = {"cat", data, NULL};
 	const char *const remove[] = {
 		"rm", "-f", data, arena_printf(&rig->engine->arena, "%s.old", data), NULL};

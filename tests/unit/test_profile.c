@@ -33,17 +33,18 @@ static const struct profile_symbol *symbol(const struct profile_text *text, cons
 static void functions_are_told_apart(void **state KB_UNUSED)
 {
 	static const char text[] =
-		HEAD "#      Samples|Shared Object  |Symbol   \n"
-		     " 372        |b1f28867f6fdd97c-wakefan|[.] native_burn\n"
-		     " 164        |[kernel.kallsyms]       |[k] try_to_wake_up\r\n"
-		     " 9          |[JIT] tid 18105         |[.] 0x00007fbd3f44b74d\n"
-		     " 1          |[JIT] tid 42            |[.] 0x00007fbd3f44b999\n"
-		     " 40         |[kernel.kallsyms]       |[k] intel_idle.constprop.0\n"
-		     " 7          |[nf_tables]             |[k] nft_do_chain\n"
-		     " 5          |[kernel.kallsyms]       |[k] 0xffffffff81000000\n"
-		     " 6          |[kernel.kallsyms]       |[k] 0xffffffff81000008\n"
-		     " 2          |libfoo.so.1             |[.] foo::operator.(int)\n"
-		     " 8          |[kernel.kallsyms]       |[k] idle_cpu\n\n\n#\n# (Tip: none)\n#";
+		HEAD "# Children|     Samples|Shared Object  |Symbol   \n"
+		     " 40.00% |372        |b1f28867f6fdd97c-wakefan|[.] native_burn\n"
+		     " 60.50% |164        |[kernel.kallsyms]       |[k] try_to_wake_up\r\n"
+		     " 3.00% |9          |[JIT] tid 18105         |[.] 0x00007fbd3f44b74d\n"
+		     " 2.00% |1          |[JIT] tid 42            |[.] 0x00007fbd3f44b999\n"
+		     " 9.00% |40         |[kernel.kallsyms]       |[k] intel_idle.constprop.0\n"
+		     " 1.15% |7          |[nf_tables]             |[k] nft_do_chain\n"
+		     " 1.00% |5          |[kernel.kallsyms]       |[k] 0xffffffff81000000\n"
+		     " 1.00% |6          |[kernel.kallsyms]       |[k] ffffffff81000008\n"
+		     " 0.50% |2          |libfoo.so.1             |[.] foo::operator.(int)\n"
+		     " 1.25% |8          |[kernel.kallsyms]       |[k] idle_cpu\n\n\n#\n# (Tip: "
+		     "none)\n#";
 	struct arena arena = ARENA_INIT;
 	struct profile_text read;
 	struct err err = ERR_INIT;
@@ -56,7 +57,9 @@ static void functions_are_told_apart(void **state KB_UNUSED)
 	assert_false(symbol(&read, "wakefan: native_burn")->kernel);
 	assert_int_equal(symbol(&read, "try_to_wake_up")->samples, 164);
 	assert_true(symbol(&read, "try_to_wake_up")->kernel);
+	assert_near(symbol(&read, "try_to_wake_up")->reached_pct, 60.5, 1e-9);
 	assert_int_equal(symbol(&read, "[JIT]: no symbol")->samples, 10);
+	assert_true(isnan(symbol(&read, "[JIT]: no symbol")->reached_pct));
 	assert_true(symbol(&read, "intel_idle.constprop.0")->idle);
 	assert_false(symbol(&read, "idle_cpu")->idle);
 	assert_int_equal(symbol(&read, "nft_do_chain [nf_tables]")->samples, 7);
@@ -69,10 +72,14 @@ static void functions_are_told_apart(void **state KB_UNUSED)
 /* Nothing is taken for a number that is none. */
 static void what_perf_does_not_print_is_refused(void **state KB_UNUSED)
 {
-	static const char *const lines[] = {"12|[kernel.kallsyms]\n", "12\n",
-		"-1|[kernel.kallsyms]|[k] f\n", "1e3|[kernel.kallsyms]|[k] f\n",
-		"99999999999|[kernel.kallsyms]|[k] f\n", "|[kernel.kallsyms]|[k] f\n",
-		"4| |[k] f\n", "4|[kernel.kallsyms]|[k]\n", "4|[kernel.kallsyms]|f\n",
+	static const char *const lines[] = {"1.00%|12|[kernel.kallsyms]\n", "12\n",
+		"12|[kernel.kallsyms]|[k] f\n", "1.00%|-1|[kernel.kallsyms]|[k] f\n",
+		"1.00%|1e3|[kernel.kallsyms]|[k] f\n",
+		"1.00%|99999999999|[kernel.kallsyms]|[k] f\n", "1.00%||[kernel.kallsyms]|[k] f\n",
+		"1.00%|4| |[k] f\n", "1.00%|4|[kernel.kallsyms]|[k]\n",
+		"1.00%|4|[kernel.kallsyms]|f\n", "|4|[kernel.kallsyms]|[k] f\n",
+		"1.00|4|[kernel.kallsyms]|[k] f\n", "nan%|4|[kernel.kallsyms]|[k] f\n",
+		"100.01%|4|[kernel.kallsyms]|[k] f\n", "-1%|4|[kernel.kallsyms]|[k] f\n",
 		"# Samples: 1 of event 'cycles'\n", "# Samples: 1 of event \n",
 		"# Total Lost Samples: many\n", "Error: failed to open perf.data\n"};
 	struct arena arena = ARENA_INIT;
@@ -87,10 +94,10 @@ static void what_perf_does_not_print_is_refused(void **state KB_UNUSED)
 		assert_int_equal(err.code, ERR_INVALID);
 		free(text);
 	}
-	assert_int_equal(profile_text_read(&arena, HEAD "4|a\0b|[.] f\n",
-				 sizeof(HEAD "4|a\0b|[.] f\n") - 1, &read, NULL),
+	assert_int_equal(profile_text_read(&arena, HEAD "1%|4|a\0b|[.] f\n",
+				 sizeof(HEAD "1%|4|a\0b|[.] f\n") - 1, &read, NULL),
 		ERR_INVALID);
-	assert_int_equal(profile_text_read(&arena, "4|a|[.] f\n", 10, &read, NULL), ERR_INVALID);
+	assert_int_equal(profile_text_read(&arena, "1%|4|a|[.] f\n", 13, &read, NULL), ERR_INVALID);
 	assert_int_equal(profile_text_read(&arena, "", 0, &read, NULL), 0);
 	assert_int_equal(read.count, 0);
 	arena_release(&arena);
@@ -213,10 +220,13 @@ static void measure(struct lab *lab, int boots)
 		OK(lab, store_load_runs(
 				lab->store, boot->id, &lab->arena, &runs, &count, &lab->err));
 		for (size_t k = 0; k < count; k++) {
-			char *text = xasprintf(HEAD "%d|[kernel.kallsyms]|[k] delay_tsc\n"
-						    "500|[kernel.kallsyms]|[k] default_idle\n"
-						    "%d|fan|[.] burn\n",
-				slow ? 300 + i : 10 + i, slow ? 700 - i : 990 - i);
+			char *text =
+				xasprintf(HEAD "1.00%%|%d|[kernel.kallsyms]|[k] delay_tsc\n"
+					       "%s|0|[kernel.kallsyms]|[k] try_to_wake_up\n"
+					       "33.33%%|500|[kernel.kallsyms]|[k] default_idle\n"
+					       "40.00%%|%d|fan|[.] burn\n",
+					slow ? 300 + i : 10 + i, slow ? "22.00%" : "2.00%",
+					slow ? 700 - i : 990 - i);
 
 			end_run(lab, &runs[k], attempt, runs[k].kind == RUN_WARMUP ? NULL : text);
 			free(text);
@@ -250,6 +260,11 @@ static void the_guilty_function_is_told(void **state)
 	/* sd between boots 0.15 sqrt 2 and 0.05 sqrt 2 points: 4.3027 * sqrt(0.025) */
 	assert_near(profile.lines[0].share.half, 0.680312, 1e-5);
 	assert_true(profile_moved(&profile.lines[0]));
+	/* two of 150 samples, and 22: outside the idle loop 3 and 33 of 100 */
+	assert_int_equal(profile.reaching_count, 3);
+	assert_string_equal(profile.reaching[0].name, "try_to_wake_up");
+	assert_near(profile.reaching[0].share.a, 3, 1e-9);
+	assert_near(profile.reaching[0].share.b, 33, 1e-9);
 	assert_near(profile.kernel.share.points, 29, 1e-9);
 	assert_near(profile.idle.share.a, 100.0 / 3, 1e-9);
 	profile_write_text(&profile, 1, &layout, &text);
@@ -262,6 +277,7 @@ static void the_guilty_function_is_told(void **state)
 	profile_write_json(&profile, &text);
 	OK(lab, json_parse(str_text(&text), text.len, text.len, &json, &lab->err));
 	assert_int_equal(json_array_size(json_object_get(json, "functions")), 2);
+	assert_int_equal(json_array_size(json_object_get(json, "with_callees")), 3);
 	json_decref(json);
 	str_release(&text);
 }
