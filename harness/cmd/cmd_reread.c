@@ -71,6 +71,9 @@ static int read_suites(struct cmd *cmd, const struct options *options, const str
 			(*count)++;
 		diag_release(&diag);
 	}
+	/* as when they were run: what programs print is compared with it, and rates multiplied */
+	for (size_t s = 0; study->experiment.duration_ns && s < *count; s++)
+		suite_set_duration(cmd->arena, &suites[s], study->experiment.duration_ns);
 	return *count ? 0 : err_set(err, ERR_USAGE, "no suite file was found; --suites says where");
 }
 

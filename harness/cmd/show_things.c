@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "cmd/answer.h"
 #include "cmd/show.h"
+#include "model/store_counter.h"
 #include "model/store_rows.h"
 #include "model/store_view.h"
 #include "sys/json_put.h"
@@ -248,6 +249,26 @@ static json_t *samples_json(const struct store_value *values, size_t count)
 	return out;
 }
 
+static json_t *counters_json(const struct store_counter *counters, size_t count)
+{
+	json_t *out = json_array();
+
+	for (size_t i = 0; i < count; i++) {
+		json_t *item = json_object();
+
+		json_put_text(item, "counter", counters[i].name);
+		json_put_text(item, "unit", counters[i].unit);
+		json_put_int(item, "reading", counters[i].reading);
+		json_put_num(item, "total", counters[i].total);
+		json_put_num(item, "value", counters[i].value);
+		json_put_num(item, "counted_pct", counters[i].counted_pct);
+		if (*counters[i].reason)
+			json_put_text(item, "reason", counters[i].reason);
+		json_push(out, item);
+	}
+	return out;
+}
+
 /* Raw output for a person: line by line, made safe. */
 static void write_raw_text(const struct store_raw_row *raw, const struct str *content)
 {
@@ -316,9 +337,10 @@ static int write_run(struct cmd *cmd, json_t *run, int64_t run_id, struct err *e
 int show_run(struct cmd *cmd, int64_t run_id, struct err *err)
 {
 	struct store_run_filter filter = {.run_id = run_id};
+	struct store_counter *counters;
 	struct store_value *values;
 	json_t *run = NULL;
-	size_t count;
+	size_t count, counter_count;
 	int ret = store_each_run(cmd->store, &filter, make_run, &run, err);
 
 	if (!ret && !run)
@@ -327,11 +349,16 @@ int show_run(struct cmd *cmd, int64_t run_id, struct err *err)
 			(long long)run_id);
 	if (!ret)
 		ret = store_load_samples(cmd->store, run_id, cmd->arena, &values, &count, err);
+	if (!ret)
+		ret = store_load_counters(
+			cmd->store, run_id, cmd->arena, &counters, &counter_count, err);
 	if (ret) {
 		json_decref(run);
 		return ret;
 	}
 	json_put(run, "samples", samples_json(values, count));
+	if (counter_count)
+		json_put(run, "counters", counters_json(counters, counter_count));
 	return write_run(cmd, run, run_id, err);
 }
 

@@ -38,6 +38,9 @@ enum column {
 	CONTROL_OF,
 	CONTROL,
 	DECIDES,
+	COUNTER,
+	TOTAL,
+	COUNTED,
 	COLUMNS,
 };
 
@@ -74,6 +77,9 @@ static const struct {
 	[CONTROL_OF] = {"control_of", OPTIONAL},
 	[CONTROL] = {"control", OPTIONAL},
 	[DECIDES] = {"decides", OPTIONAL},
+	[COUNTER] = {"counter", OPTIONAL},
+	[TOTAL] = {"total", OPTIONAL},
+	[COUNTED] = {"counted_pct", OPTIONAL},
 };
 
 /* Texts that come again and again are kept once, in the order in which they came. */
@@ -321,6 +327,28 @@ static int read_sample(struct import *import, struct store_import_row *row, stru
 	return ret;
 }
 
+/* A line of a run that was made for counting. */
+static int read_counter(struct import *import, struct store_import_row *row, struct err *err)
+{
+	int ret = read_name(import, COUNTER, name_check_line, &row->counter, err);
+
+	row->value = row->total = (double)NAN;
+	row->metric = "";
+	if (!ret)
+		ret = read_name(import, UNIT, name_check_line, &row->unit, err);
+	if (!ret)
+		ret = read_int(import, RUN, 1, &row->run, err);
+	if (!ret)
+		ret = read_num(import, VALUE, 0, &row->value, err);
+	if (!ret)
+		ret = read_num(import, TOTAL, 0, &row->total, err);
+	if (!ret)
+		ret = read_num(import, COUNTED, 0, &row->counted_pct, err);
+	if (!ret && *field(import, REASON))
+		ret = read_name(import, REASON, name_check_line, &row->flags, err);
+	return ret;
+}
+
 /* A run that failed or was interrupted stands in an export without a value. */
 static bool is_failed(const struct import *import)
 {
@@ -342,11 +370,13 @@ static int read_row(struct import *import, size_t width, struct err *err)
 		return 0;
 	}
 	ret = read_place(import, &row, err);
-	if (!ret)
+	if (!ret && !import->means && *field(import, COUNTER))
+		ret = read_counter(import, &row, err);
+	else if (!ret)
 		ret = read_metric(import, &row, err);
 	if (!ret)
 		ret = read_marks(import, &row, err);
-	if (!ret)
+	if (!ret && !row.counter)
 		ret = import->means ? read_mean(import, &row, err) : read_sample(import, &row, err);
 	if (ret)
 		return ret;

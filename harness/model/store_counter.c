@@ -71,7 +71,7 @@ int store_each_counter(struct store *store, int64_t experiment_id, store_counter
 		" condition.name, saturation_pct, workers, cpus, run.ordinal,"
 		" (SELECT group_concat(reason, ' ') FROM flag WHERE flag.run_id = run.id),"
 		" counter.name, counter.unit, total, value, counted_pct, counter.reason,"
-		" counter.reading FROM boot"
+		" counter.reading," STORE_MARK_COLUMNS " FROM boot"
 		" CROSS JOIN run ON run.boot_id = boot.id"
 		" CROSS JOIN counter ON counter.run_id = run.id AND counter.reading = run.reading"
 		" CROSS JOIN condition ON condition.id = run.condition_id"
@@ -99,6 +99,7 @@ int store_each_counter(struct store *store, int64_t experiment_id, store_counter
 			.run = (int)db_int(rows, 9),
 			.flags = flags ? flags : "",
 			.counter = read_counter(rows, 11),
+			.marks = store_read_marks(rows, 18),
 		};
 
 		ret = fn(arg, &row);

@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-#include "model/store.h"
+#include "model/store_rows.h"
 
 /* What was counted in runs that were made for it. */
 
@@ -31,6 +31,7 @@ struct store_counter_row {
 	int64_t workers, cpus;
 	int run;	   /* ordinal among the counted ones of the boot and condition */
 	const char *flags; /* reasons, joined by a space; "" */
+	struct store_marks marks;
 	struct store_counter counter;
 };
 typedef int store_counter_fn(void *arg, const struct store_counter_row *row);

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "model/store_counter.h"
+#include "model/store_rows.h"
 #include "model/store.h"
 #include "model/store_plan.h"
 #include "sys/db.h"
@@ -27,6 +28,12 @@ KB_MUST_CHECK int store_check(struct store *store, int64_t experiment_id, struct
 
 /* A column's text in the arena; NULL becomes "". */
 const char *store_arena_text(struct arena *arena, struct db_rows *rows, int column);
+/* Of struct store_marks, from the joined tables variant and condition. */
+#define STORE_MARK_COLUMNS                                                      \
+	" iif(variant.control, (SELECT name FROM variant base WHERE base.id = " \
+	"variant.against_id),"                                                  \
+	" ''), condition.control, decides"
+struct store_marks store_read_marks(struct db_rows *rows, int at);
 /* A column's integer, or fallback when it is NULL. */
 int64_t store_int_or(struct db_rows *rows, int column, int64_t fallback);
 

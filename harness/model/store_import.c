@@ -216,6 +216,34 @@ static int add_sample(struct import *import, const struct store_import_row *row,
 	return ret ? ret : add_flags(import, run_id, row->flags ? row->flags : "", err);
 }
 
+/* A run of its kind, in which nothing but counters is taken in. */
+static int add_counter(struct import *import, const struct store_import_row *row, struct err *err)
+{
+	struct db *db = import->store->db;
+	bool absent = isnan(row->value);
+	int64_t run_id;
+	int ret = db_run(db, err,
+		"INSERT OR IGNORE INTO run (boot_id, position, condition_id, kind, ordinal, try,"
+		" state, reading) SELECT ?1, ifnull(max(position), 0) + 1, ?2, 2, ?3, 1, 'done', 1"
+		" FROM run WHERE boot_id = ?1",
+		"iii", import->boot_id, import->condition_id, row->run);
+
+	if (!ret)
+		ret = db_get_int(db, &run_id, err,
+			"SELECT id FROM run WHERE boot_id = ? AND condition_id = ?"
+			" AND kind = 2 AND ordinal = ?",
+			"iii", import->boot_id, import->condition_id, row->run);
+	if (!ret)
+		ret = db_run(db, err,
+			"INSERT INTO counter SELECT ?1, 1, count(*) + 1, ?2, ?3, ?4, ?5, ?6, ?7"
+			" FROM counter WHERE run_id = ?1 HAVING total(name = ?2) = 0",
+			"ittdddt", run_id, row->counter, row->unit, row->total, row->value,
+			row->counted_pct, absent ? row->flags : "");
+	if (!ret && db_changes(db) != 1)
+		return err_set(err, ERR_USAGE, "the same counter was given before");
+	return ret || absent ? ret : add_flags(import, run_id, row->flags, err);
+}
+
 static int add_mean(struct import *import, const struct store_import_row *row, struct err *err)
 {
 	struct db *db = import->store->db;
@@ -257,7 +285,7 @@ static int find_place(struct import *import, const struct store_import_row *row,
 	}
 	if (!ret && !same_metric(import->last, row)) {
 		ret = find_condition(import, row, err);
-		if (!ret)
+		if (!ret && !row->counter)
 			ret = find_metric(import, row, err);
 	}
 	return ret;
@@ -269,13 +297,15 @@ static int add_row(struct import *import, const struct store_import_row *row, st
 
 	if ((row->run == 0) != import->means_only)
 		return err_set(err, ERR_USAGE, "some rows are boot means and others are runs");
-	if (!isfinite(row->value) || row->boot < 1 || row->block < 1 || row->run < 0 ||
-		(row->run && row->ordinal < 1))
+	if ((!isfinite(row->value) && !row->counter) || row->boot < 1 || row->block < 1 ||
+		row->run < 0 || (row->run && !row->counter && row->ordinal < 1))
 		return err_set(err, ERR_USAGE, "its numbers are out of range");
 	ret = find_place(import, row, err);
 	if (ret)
 		return ret;
 	import->last = row;
+	if (row->counter)
+		return add_counter(import, row, err);
 	return import->means_only ? add_mean(import, row, err) : add_sample(import, row, err);
 }
 

@@ -91,7 +91,10 @@ struct store_import_row {
 	double value;
 	int64_t observations; /* behind a sample; 0: not told */
 	int64_t runs;
-	double cv_pct; /* NaN: not published */
+	double cv_pct;	     /* NaN: not published */
+	const char *counter; /* NULL: a sample. Else metric is ""; value NaN where flags, being its
+				reason, says why */
+	double total, counted_pct;
 };
 
 struct store_import {

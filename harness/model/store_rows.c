@@ -17,13 +17,7 @@ static const char *text_or_empty(struct db_rows *rows, int column)
 	return text ? text : "";
 }
 
-/* Of struct store_marks, from the joined tables variant and condition. */
-#define MARK_COLUMNS                                                            \
-	" iif(variant.control, (SELECT name FROM variant base WHERE base.id = " \
-	"variant.against_id),"                                                  \
-	" ''), condition.control, decides"
-
-static struct store_marks read_marks(struct db_rows *rows, int at)
+struct store_marks store_read_marks(struct db_rows *rows, int at)
 {
 	return (struct store_marks){
 		text_or_empty(rows, at), db_int(rows, at + 1), db_int(rows, at + 2)};
@@ -38,7 +32,7 @@ int store_each_sample(
 		" condition.name, saturation_pct, workers, cpus, metric.name, metric.unit,"
 		" better = 'lower', run.kind, run.ordinal, try, run.id, run.started_ns,"
 		" (SELECT group_concat(reason, ' ') FROM flag WHERE flag.run_id = run.id),"
-		" sample.ordinal, value, sample.observations," MARK_COLUMNS " FROM boot"
+		" sample.ordinal, value, sample.observations," STORE_MARK_COLUMNS " FROM boot"
 		" CROSS JOIN run ON run.boot_id = boot.id"
 		" CROSS JOIN sample ON sample.run_id = run.id AND sample.reading = run.reading"
 		" CROSS JOIN metric ON metric.id = metric_id"
@@ -77,7 +71,7 @@ int store_each_sample(
 			.ordinal = (int)db_int(rows, 18),
 			.value = db_double(rows, 19),
 			.observations = store_int_or(rows, 20, 0),
-			.marks = read_marks(rows, 21),
+			.marks = store_read_marks(rows, 21),
 		};
 
 		ret = fn(arg, &row);
@@ -95,7 +89,7 @@ int store_each_mean(
 	int ret = db_query(store->db, &rows, err,
 		"SELECT machine.name, variant.name, boot.ordinal, boot.block, suite.name,"
 		" condition.name, saturation_pct, workers, cpus, metric.name, metric.unit,"
-		" better = 'lower', runs, mean, boot_mean.cv_pct," MARK_COLUMNS " FROM boot"
+		" better = 'lower', runs, mean, boot_mean.cv_pct," STORE_MARK_COLUMNS " FROM boot"
 		" JOIN boot_mean ON boot_mean.boot_id = boot.id"
 		" JOIN metric ON metric.id = metric_id"
 		" JOIN condition ON condition.id = condition_id"
@@ -124,7 +118,7 @@ int store_each_mean(
 			.runs = db_int(rows, 12),
 			.mean = db_double(rows, 13),
 			.cv_pct = db_double(rows, 14),
-			.marks = read_marks(rows, 15),
+			.marks = store_read_marks(rows, 15),
 		};
 
 		ret = fn(arg, &row);
@@ -177,7 +171,7 @@ static void read_run(struct db_rows *rows, struct store_run_row *out)
 		.server = text_or_empty(rows, 36),
 		.server_sha256 = text_or_empty(rows, 37),
 		.server_version = text_or_empty(rows, 38),
-		.marks = read_marks(rows, 39),
+		.marks = store_read_marks(rows, 39),
 	};
 }
 
@@ -212,7 +206,7 @@ int store_each_run(struct store *store, const struct store_run_filter *filter, s
 		" involuntary_switches, environment.json,"
 		" (SELECT group_concat(flag.reason || ': ' || flag.detail, char(10)) FROM flag"
 		"  WHERE flag.run_id = run.id), reading, boot.block, saturation_pct, workers, cpus,"
-		" server.name, server.sha256, server.version," MARK_COLUMNS
+		" server.name, server.sha256, server.version," STORE_MARK_COLUMNS
 		" FROM boot JOIN run ON run.boot_id = boot.id"
 		" JOIN condition ON condition.id = run.condition_id"
 		" JOIN suite ON suite.id = suite_id"

@@ -5,6 +5,7 @@
 
 #include "base/csv.h"
 #include "base/num.h"
+#include "model/store_counter.h"
 #include "report/export.h"
 #include "sys/json.h"
 
@@ -30,9 +31,13 @@ struct field {
 	TEXT("control_of", (marks).control_of), INT("control", (marks).control), \
 		INT("decides", (marks).decides)
 
+/* Columns that only experiments with counters have stand last. */
+enum { COUNTER_FIELDS = 3 };
+
 struct export
 {
 	const char *experiment;
+	bool counted; /* there are counters */
 	enum export_format format;
 	bool headed; /* the line of column names is out */
 	struct str lines;
@@ -107,6 +112,8 @@ static int flush(struct export *export)
 
 static int add_line(struct export *export, const struct field *fields, size_t count)
 {
+	if (!export->counted)
+		count -= COUNTER_FIELDS;
 	if (export->format == EXPORT_JSONL) {
 		add_json_line(&export->lines, fields, count);
 	} else {
@@ -149,6 +156,9 @@ static int add_sample(void *arg, const struct store_sample_row *row)
 		TEXT("state", "done"),
 		TEXT("reason", row->flags),
 		MARKS(row->marks),
+		TEXT("counter", NULL),
+		TEXT("total", NULL),
+		TEXT("counted_pct", NULL),
 	};
 
 	return add_line(export, fields, ARRAY_SIZE(fields));
@@ -180,12 +190,55 @@ static int add_failed(void *arg, const struct store_run_row *row)
 		TEXT("state", store_state_name(row->state)),
 		TEXT("reason", row->reason),
 		MARKS(row->marks),
+		TEXT("counter", NULL),
+		TEXT("total", NULL),
+		TEXT("counted_pct", NULL),
 	};
 
 	if (row->kind == RUN_COUNTED ||
 		(row->state != STATE_FAILED && row->state != STATE_INTERRUPTED))
 		return 0;
 	return add_line(export, fields, ARRAY_SIZE(fields));
+}
+
+static int add_counter(void *arg, const struct store_counter_row *row)
+{
+	const struct store_counter *counter = &row->counter;
+	struct export *export = arg;
+	const struct field fields[] = {
+		TEXT("experiment", export->experiment),
+		TEXT("machine", row->machine),
+		TEXT("variant", row->variant),
+		INT("boot", row->boot),
+		INT("block", row->block),
+		TEXT("suite", row->suite),
+		TEXT("condition", row->condition),
+		NUM("saturation_pct", saturation(row->saturation_pct)),
+		INT("workers", row->workers),
+		INT("cpus", row->cpus),
+		INT("run", row->run),
+		TEXT("warmup", NULL),
+		TEXT("metric", NULL),
+		TEXT("unit", counter->unit),
+		TEXT("better", NULL),
+		TEXT("ordinal", NULL),
+		NUM("value", counter->value),
+		TEXT("observations", NULL),
+		TEXT("state", "done"),
+		TEXT("reason", isnan(counter->value) ? counter->reason : row->flags),
+		MARKS(row->marks),
+		TEXT("counter", counter->name),
+		NUM("total", counter->total),
+		NUM("counted_pct", counter->counted_pct),
+	};
+
+	return add_line(export, fields, ARRAY_SIZE(fields));
+}
+
+static int see_counter(void *arg, const struct store_counter_row *row KB_UNUSED)
+{
+	((struct export *)arg)->counted = true;
+	return 1; /* one is enough */
 }
 
 static int add_mean(void *arg, const struct store_mean_row *row)
@@ -209,6 +262,9 @@ static int add_mean(void *arg, const struct store_mean_row *row)
 		NUM("mean", row->mean),
 		NUM("cv_pct", row->cv_pct),
 		MARKS(row->marks),
+		TEXT("counter", NULL),
+		TEXT("total", NULL),
+		TEXT("counted_pct", NULL),
 	};
 
 	return add_line(export, fields, ARRAY_SIZE(fields));
@@ -225,10 +281,15 @@ int export_write(struct store *store, int64_t experiment_id, enum export_format 
 	if (ret)
 		return ret;
 	export.experiment = head.name;
+	ret = store_each_counter(store, experiment_id, see_counter, &export, err);
+	if (ret < 0)
+		return ret;
 	if (head.means_only)
 		ret = store_each_mean(store, experiment_id, add_mean, &export, err);
 	else
 		ret = store_each_sample(store, experiment_id, add_sample, &export, err);
+	if (!ret)
+		ret = store_each_counter(store, experiment_id, add_counter, &export, err);
 	if (!ret && !head.means_only)
 		ret = store_each_run(store, &filter, add_failed, &export, err);
 	if (!ret)

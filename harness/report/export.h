@@ -16,8 +16,9 @@
  * Each line holds: experiment, machine, variant, boot, block, suite, condition, saturation_pct,
  * workers, cpus, run, warmup, metric, unit, better, ordinal, value, state, reason. reason: what the
  * validity ledger says of a finished run, or why one failed; failed runs come last and have no
- * metric and value. An import of boot means has n_runs, mean and cv_pct in place of run, warmup,
- * ordinal, value, state and reason.
+ * metric and value. Where something was counted, each counter of a run made for it is a line, with
+ * its name as counter, total and counted_pct, and without metric, better and ordinal. An import of
+ * boot means has n_runs, mean and cv_pct in place of run, warmup, ordinal, value, state and reason.
  */
 enum export_format { EXPORT_CSV, EXPORT_JSONL };
 

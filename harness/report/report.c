@@ -193,6 +193,9 @@ static int assemble(struct report *report, struct store *store, struct err *err)
 	int ret = store_load_tallies(store, report->view.head.id, report->arena, &report->tallies,
 		&report->tally_count, err);
 
+	if (!ret)
+		ret = store_load_counter_means(store, report->view.head.id, report->arena,
+			&report->counters, &report->counter_count, err);
 	if (!ret && !compares(report))
 		ret = store_each_boot_cell(
 			store, report->view.head.id, NULL, add_mean, report, err);

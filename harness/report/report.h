@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "model/store_counter.h"
 #include "model/store_rows.h"
 #include "model/store_tally.h"
 #include "model/store_view.h"
@@ -69,6 +70,8 @@ struct report {
 	/* Geometric means, from the judge; report_load leaves them empty: the caller sets them. */
 	const struct suite_mean *suites;
 	size_t suite_count;
+	struct store_counter_mean *counters; /* no part of any verdict */
+	size_t counter_count;
 	struct report_mean *means; /* of experiments without a comparison */
 	size_t mean_count, mean_capacity;
 	struct report_note *notes;

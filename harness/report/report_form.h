@@ -33,6 +33,10 @@ void report_controls(const struct report *report, const struct layout *layout, s
 void report_suites(const struct report *report, const struct layout *layout, struct str *out);
 /* The same as a JSON array. */
 json_t *report_suites_json(const struct report *report);
+/* Counts per operation, a table for each condition; nothing when nothing was counted. */
+void report_counters(const struct report *report, const struct layout *layout, struct str *out);
+/* The same as a JSON array. */
+json_t *report_counters_json(const struct report *report);
 /* What the boots cost that would decide the headline's inconclusive verdicts on one machine. */
 struct report_cost {
 	int64_t further_boots; /* of each of the kernels; 0: no number of boots is known to help */

@@ -300,6 +300,7 @@ void report_write_json(const struct report *report, struct str *out)
 						   &report->blocks[b].columns[c]));
 	json_put(root, "results", results);
 	json_put(root, "suite_means", report_suites_json(report));
+	json_put(root, "counters", report_counters_json(report));
 	for (size_t t = 0; t < report->tally_count; t++)
 		json_push(runs, json_of_tally(report, &report->tallies[t]));
 	json_put(root, "unfit_runs", runs);

@@ -398,6 +398,7 @@ void report_write_text(const struct report *report, const struct layout *layout,
 	}
 	write_feet(layout, &feet, out);
 	report_suites(report, layout, out);
+	report_counters(report, layout, out);
 	report_looks(report, layout, out);
 	report_costs(report, layout, out);
 	write_legend(report, layout, out);
