@@ -4,11 +4,14 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "base/num.h"
 #include "base/strv.h"
 #include "model/suite.h"
 #include "model/template.h"
 
 /* A suite on a machine: its conditions with saturations filled in. */
+
+enum { TASKS_MAX = 100000000 };
 
 int64_t saturation_workers(int64_t cpus, double pct)
 {
@@ -105,6 +108,21 @@ static int expand_echoes(
 	return expand_list(e, texts, values, out);
 }
 
+/* The number of tasks where a template tells it. */
+static int expand_tasks(
+	const struct expansion *e, const struct template_values *values, int64_t *tasks)
+{
+	const char *text;
+	int ret;
+
+	if (!*e->suite->tasks)
+		return 0;
+	ret = template_expand(e->arena, e->suite->tasks, values, &text, e->err);
+	if (!ret)
+		ret = num_int(text, 1, TASKS_MAX, tasks, e->err);
+	return ret ? err_wrap(e->err, "tasks") : 0;
+}
+
 static int fill_in(const struct expansion *e, struct condition *condition)
 {
 	const struct condition_spec *spec = condition->spec;
@@ -124,6 +142,8 @@ static int fill_in(const struct expansion *e, struct condition *condition)
 	if (ret == 0)
 		ret = template_expand(
 			e->arena, e->suite->operations, &values, &condition->operations, e->err);
+	if (ret == 0)
+		ret = expand_tasks(e, &values, &condition->tasks);
 	return ret ? err_wrap(e->err, "condition %s", condition->name) : 0;
 }
 

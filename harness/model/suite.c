@@ -139,6 +139,7 @@ static void check_templates(
 		if (suite->echoes[i].expect)
 			check_template(ctx, spec, "echo", suite->echoes[i].expect);
 	check_template(ctx, spec, "operations", suite->operations);
+	check_template(ctx, spec, "tasks", suite->tasks);
 	check_around(ctx, suite, spec);
 	if (suite->program && strcmp(spec->argv[0], suite->program) != 0)
 		diag_add(ctx->diag, spec->place.file, spec->place.line, spec->place.column,

@@ -79,6 +79,7 @@ struct suite {
 	bool control; /* a canary: its movement is drift, never part of the headline */
 	int64_t tasks_per_worker;
 	int64_t extra_tasks;	   /* runnable tasks besides the workers (messengers) */
+	const char *tasks;	   /* template of their number, instead of these two; "" */
 	bool on_second;		   /* start at a second's edge */
 	struct pairs env;	   /* values are templates; LC_ALL=C is always set */
 	struct pairs files;	   /* name in the run's folder, path on this host */

@@ -259,6 +259,8 @@ const struct opt suite_opts[] = {
 		.help = "runnable tasks that one worker is"},
 	{"extra_tasks", OPT_INT, SUITE(extra_tasks), .min = 0, .max = 100000,
 		.help = "runnable tasks besides the workers"},
+	{"tasks", OPT_TEXT, SUITE(tasks), .def = "", .check = name_check_line,
+		.help = "runnable tasks of a condition, a template, instead of these two"},
 	{"on_second", OPT_BOOL, SUITE(on_second),
 		.help = "start at a second's edge"},
 	{"env", OPT_PAIRS, SUITE(env), .max = 100, .check_key = name_check_env,

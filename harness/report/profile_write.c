@@ -12,7 +12,7 @@
 /* Above this much of the kernel without symbols, a reader has to know. */
 static const double unnamed_worth_a_word_pct = 5;
 
-enum { NUMBER_COLUMNS = 8, INTERVAL_COLUMNS = 6 };
+enum { SHARE_COLUMNS = 9, POINTS_COLUMNS = 8, INTERVAL_COLUMNS = 6 };
 
 static enum colour colour_of(const struct profile_line *line)
 {
@@ -45,8 +45,8 @@ static void add_line(const struct layout *layout, struct str *out, const struct 
 	struct str numbers = STR_INIT;
 	size_t used;
 
-	str_addf(&numbers, "%*.2f %*.2f %+*.2f ", NUMBER_COLUMNS, share->a, NUMBER_COLUMNS,
-		share->b, NUMBER_COLUMNS, share->points);
+	str_addf(&numbers, "%*.2f %*.2f %+*.2f ", SHARE_COLUMNS, share->a, SHARE_COLUMNS, share->b,
+		POINTS_COLUMNS, share->points);
 	if (isnan(share->half))
 		str_addf(&numbers, "  %*s", INTERVAL_COLUMNS, "");
 	else
@@ -66,11 +66,11 @@ static void add_head(const struct profile *profile, const struct layout *layout,
 	for (size_t arm = 0; arm < 2; arm++) {
 		struct str name = STR_INIT;
 
-		add_name(layout, &name, profile->variants[arm]->name, NUMBER_COLUMNS);
-		str_addf(out, "%*s ", NUMBER_COLUMNS, str_text(&name));
+		add_name(layout, &name, profile->variants[arm]->name, SHARE_COLUMNS);
+		str_addf(out, "%*s ", SHARE_COLUMNS, str_text(&name));
 		str_release(&name);
 	}
-	str_addf(out, "%*s\n", NUMBER_COLUMNS, "points");
+	str_addf(out, "%*s\n", POINTS_COLUMNS, "points");
 }
 
 static void write_title(const struct profile *profile, const struct layout *layout, struct str *out)

@@ -270,7 +270,7 @@ static void the_guilty_function_is_told(void **state)
 	profile_write_text(&profile, 1, &layout, &text);
 	assert_non_null(strstr(str_text(&text),
 		"\ndelay_tsc gained most: from 1.15 to 30.15 % of the samples.\n"));
-	assert_non_null(strstr(str_text(&text), "    1.15    30.15   +29.00 ±0.68   gained  "
+	assert_non_null(strstr(str_text(&text), "     1.15     30.15   +29.00 ±0.68   gained  "
 						"delay_tsc\n"));
 	assert_null(strstr(str_text(&text), "burn"));
 	str_reset(&text);

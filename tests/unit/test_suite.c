@@ -179,6 +179,51 @@ static void conditions_without_workers_stand_once(void **state)
 		suite_expand(&r->arena, &r->suite, 0, pcts, 2, &all, &count, &err), ERR_USAGE);
 }
 
+/* What runs at once is told of the suites that come with kbracket, also where it is no multiple of
+ * the workers. */
+static void tasks_are_counted(void **state KB_UNUSED)
+{
+	static const struct {
+		const char *path, *condition;
+		int64_t workers, tasks;
+	} cases[] = {
+		{"suites/hackbench.yaml", "hackbench/pairs 31.25%", 15, 30},
+		{"suites/hackbench-long.yaml", "hackbench-long/pairs 31.25%", 15, 30},
+		{"suites/hackbench-groups.yaml", "hackbench-groups/groups.groups=4", 0, 160},
+		{"suites/perf-messaging.yaml", "perf-messaging/groups.groups=10", 0, 400},
+		{"suites/stress-ng.yaml", "stress-ng/sock 31.25%", 15, 30},
+		{"suites/sembench-published.yaml", "sembench-published/many", 0, 816},
+		{"suites/schbench-published.yaml", "schbench-published/auto-128", 0, 516},
+		{"suites/schbench-published.yaml", "schbench-published/ninety", 0, 91},
+	};
+	static const double saturation_pct = 31.25;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct arena arena = ARENA_INIT;
+		struct diag diag = DIAG_INIT;
+		struct err err = ERR_INIT;
+		struct condition *conditions;
+		struct suite suite;
+		bool found = false;
+		size_t count;
+
+		assert_int_equal(suite_read(&arena, cases[i].path, &suite, &diag), 0);
+		assert_int_equal(suite_expand(&arena, &suite, 48, &saturation_pct, 1, &conditions,
+					 &count, &err),
+			0);
+		for (size_t k = 0; k < count; k++) {
+			if (strcmp(conditions[k].name, cases[i].condition) != 0)
+				continue;
+			found = true;
+			assert_int_equal(conditions[k].workers, cases[i].workers);
+			assert_int_equal(conditions[k].tasks, cases[i].tasks);
+		}
+		if (!found)
+			fail_msg("there is no %s", cases[i].condition);
+		arena_release(&arena);
+	}
+}
+
 static void saturations_become_workers(void **state KB_UNUSED)
 {
 	static const struct {
@@ -448,6 +493,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(conditions_are_expanded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			conditions_without_workers_stand_once, set_up, tear_down),
+		cmocka_unit_test(tasks_are_counted),
 		cmocka_unit_test(saturations_become_workers),
 		cmocka_unit_test_setup_teardown(equal_worker_counts_are_merged, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
