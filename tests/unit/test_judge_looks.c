@@ -298,6 +298,33 @@ static void the_headline_decides_when_to_stop(void **state)
 	assert_int_equal(lab->wishes[0].condition_count, 3);
 }
 
+/* What no number of boots decides asks for none. */
+static void hopeless_comparisons_ask_for_nothing(void **state)
+{
+	static const double zero[] = {100, 0, 100, 100}, one[] = {7, 7, 7, 7};
+	struct lab *lab = *state;
+
+	add_block(lab, "a", 1, "ABBA", zero);
+	for (int block = 1; block <= 2; block++)
+		for (int i = 0; i < 4; i++)
+			add_boot(lab, "b", 4 * (block - 1) + i + 1, block, "ABBA"[i], one[i], 0);
+	import(lab, 3); /* no boot of the third */
+	sql(lab, "UPDATE experiment SET looks = 4");
+	judge(lab);
+	assert_int_equal(lab->verdict_count, 4);
+	assert_int_equal(lab->verdicts[0].word, VERDICT_INVALID);
+	assert_int_equal(lab->verdicts[1].word, VERDICT_INVALID);
+	assert_int_equal(lab->verdicts[2].look, 2);
+	assert_non_null(strstr(lab->verdicts[2].reason, "never vary"));
+	assert_int_equal(lab->wish_count, 0);
+	/* values that never vary might do so in a second block */
+	sql(lab, "UPDATE boot SET state = 'planned' WHERE block = 2");
+	judge(lab);
+	assert_int_equal(lab->wish_count, 1);
+	assert_int_equal(lab->wishes[0].condition_count, 1);
+	assert_false(lab->wishes[0].variants[2]);
+}
+
 static void until_the_interval_is_narrow(void **state)
 {
 	struct lab *lab = *state;
@@ -429,6 +456,7 @@ int main(void)
 		TEST(a_look_is_taken_when_its_block_has_ended),
 		TEST(decided_variants_are_not_booted_again),
 		TEST(the_headline_decides_when_to_stop),
+		TEST(hopeless_comparisons_ask_for_nothing),
 		TEST(until_the_interval_is_narrow),
 		TEST(a_disturbed_block_is_repeated_whole),
 		TEST(a_whole_repeat_stands_for_its_block),
