@@ -121,8 +121,9 @@ static inline void fake_come_up(
 	fake_line(root, "proc/sys/kernel/tainted", "0");
 	fake_line(root, "proc/cmdline", kernel->cmdline);
 	fake_line(root, "sys/devices/system/cpu/online", "0-3");
-	/* a feature is written over the beginning of the file */
-	fake_line(root, "sys/kernel/debug/sched/features", "NI_RANDOM    HRTICK");
+	/* a feature that is written is then the only one */
+	fake_line(root, "sys/kernel/debug/sched/features", "NI_RANDOM HRTICK");
+	fake_line(root, "proc/sys/kernel/nmi_watchdog", "1");
 	fake_notes(root, build_id ? build_id : image.build_id);
 	fake_unflag(machine, "dead");
 	fake_unflag(machine, "late");

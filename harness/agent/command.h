@@ -11,7 +11,7 @@
  *	0	answered
  *	1	could not be done; stderr says why in one line
  *	2	wrong arguments or spec; nothing was done
- *	3	what was named does not exist (a run's folder, a scheduler feature, a sysctl)
+ *	3	what was named does not exist (a run's folder)
  *	4	collect --no-wait, forget: the run is not over
  */
 enum command_exit { COMMAND_OK, COMMAND_FAILED, COMMAND_USAGE, COMMAND_NOT_FOUND, COMMAND_BUSY };
@@ -28,8 +28,8 @@ int command_cancel(const char *root, int argc, char **argv);
 int command_forget(const char *root, int argc, char **argv);
 int command_facts(const char *root, int argc, char **argv);
 int command_proof(const char *root, int argc, char **argv);
-int command_set_feature(const char *root, int argc, char **argv);
-int command_set_value(const char *root, int argc, char **argv);
+int command_hold(const char *root, int argc, char **argv);
+int command_held(const char *root, int argc, char **argv);
 int command_receive(const char *root, int argc, char **argv);
 int command_digest(const char *root, int argc, char **argv);
 

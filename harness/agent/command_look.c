@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts, proof, set-feature, set, receive, digest: what needs no run. */
+/* facts, proof, hold, held, receive, digest: what needs no run. */
 #include "base/base.h"
 
 #include <errno.h>
 
 #include "base/num.h"
 #include "base/sha256.h"
+#include "base/strv.h"
 
 #include "agent/command.h"
 #include "agent/facts.h"
+#include "agent/held.h"
+#include "agent/hold.h"
 #include "agent/js.h"
-#include "agent/knobs.h"
 #include "agent/proof.h"
 #include "agent/receive.h"
 
@@ -49,43 +51,44 @@ int command_proof(const char *root, int argc, char **argv KB_UNUSED)
 	return argc ? usage("proof takes no arguments") : print_json(proof_read(root));
 }
 
-/* set-feature NAME...: prints {"features": all of them}. */
-int command_set_feature(const char *root, int argc, char **argv)
+/* hold FILE [KEY=VALUE...] [--scheduler ARGV...]: prints the report of hold.h. */
+int command_hold(const char *root, int argc, char **argv)
 {
-	struct str features = STR_INIT;
+	struct strv items = STRV_INIT;
+	const char *const *scheduler = NULL;
+	json_t *report = NULL;
 	struct err err = ERR_INIT;
-	json_t *o;
-	int ret = 0;
+	int ret, at = 1;
 
 	if (!argc)
-		return usage("set-feature: no feature is named");
-	for (int i = 0; i < argc && ret == 0; i++)
-		ret = knobs_set_feature(root, argv[i], &err);
-	if (ret == 0) {
-		o = json_object();
-		js_text(o, "features", knobs_features(root, &features) ? features.text : NULL);
-		ret = print_json(o);
-	} else {
-		ret = command_fail(&err);
+		return usage("hold: no FILE is given");
+	for (; at < argc && strcmp(argv[at], "--scheduler") != 0; at++)
+		strv_add(&items, argv[at]);
+	if (at < argc && !argv[at + 1])
+		ret = err_set(&err, ERR_USAGE, "hold: no scheduler is named");
+	else {
+		scheduler = at < argc ? (const char *const *)argv + at + 1 : NULL;
+		ret = hold(root, argv[0], strv_argv(&items), scheduler, &report, &err);
 	}
-	str_release(&features);
+	ret = ret ? command_fail(&err) : print_json(json_incref(report));
+	json_decref(report);
+	strv_release(&items);
 	return ret;
 }
 
-/* set KEY=VALUE...: prints [{key, before, after}] of those that were set, also when a later one
- * failed, so that the caller can put them back. */
-int command_set_value(const char *root, int argc, char **argv)
+/* held FILE: prints {boot_id, entries, scheduler}. */
+int command_held(const char *root, int argc, char **argv)
 {
-	json_t *report = json_array();
+	struct held held = {.path = NULL};
 	struct err err = ERR_INIT;
-	int ret = 0, printed;
+	int ret;
 
-	if (!argc)
-		ret = err_set(&err, ERR_USAGE, "set: no KEY=VALUE is given");
-	for (int i = 0; i < argc && ret == 0; i++)
-		ret = knobs_set_value(root, argv[i], report, &err);
-	printed = print_json(report);
-	return ret ? command_fail(&err) : printed;
+	if (argc != 1)
+		return usage("held needs FILE");
+	ret = held_read(root, argv[0], &held, &err);
+	ret = ret ? command_fail(&err) : print_json(held_json(&held));
+	held_release(&held);
+	return ret;
 }
 
 /* Permission bits as chmod(1) takes them: octal digits, at most 777. */

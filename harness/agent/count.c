@@ -12,8 +12,8 @@
 #include "agent/bytes.h"
 #include "agent/count.h"
 #include "agent/js.h"
-#include "agent/knobs.h"
 #include "agent/probe.h"
+#include "agent/switch.h"
 
 static const char schedstats_file[] = "/proc/sys/kernel/sched_schedstats";
 static const char *const files[COUNT_FILES] = {"stat", "interrupts", "schedstat"};
@@ -42,13 +42,10 @@ int count_attach(struct count *count, const struct place *place, pid_t program, 
 
 static void set_schedstats(const struct count *count, const char *value)
 {
-	char *assignment = xasprintf("%s=%s", schedstats_file, value);
-	json_t *report = json_array();
+	const struct switch_place place = {SWITCH_FILE, schedstats_file};
 
 	/* What it counts stays 0 when this fails, and is then not told. */
-	(void)!knobs_set_value(count->root, assignment, report, NULL);
-	json_decref(report);
-	free(assignment);
+	(void)!switch_write(count->root, &place, value, NULL, NULL);
 }
 
 static void begin_schedstats(struct count *count)

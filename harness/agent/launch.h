@@ -8,6 +8,9 @@
 
 #include "agent/cgroup.h"
 
+/* Where programs are looked for unless a spec says so. */
+#define LAUNCH_PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 /* A program to be started, everything about it decided. */
 struct launch {
 	const char *program; /* path */

@@ -7,6 +7,7 @@
 #include "agent/knobs.h"
 #include "agent/probe.h"
 #include "agent/proof.h"
+#include "agent/scheduler.h"
 
 enum { NOTE_GNU_BUILD_ID = 3, NOTE_HEAD_BYTES = 12 };
 
@@ -55,7 +56,7 @@ static void set_line(json_t *o, const char *key, const char *root, const char *p
 
 json_t *proof_read(const char *root)
 {
-	json_t *o = json_object();
+	json_t *o = json_object(), *sched_ext;
 	struct str text = STR_INIT, hex = STR_INIT;
 
 	probe_mount_debugfs(root);
@@ -74,6 +75,8 @@ json_t *proof_read(const char *root)
 			: -1);
 	js_count(o, "taint", probe_int(root, -1, "/proc/sys/kernel/tainted"));
 	js_text(o, "features", knobs_features(root, &text) ? str_text(&text) : NULL);
+	sched_ext = scheduler_look(root);
+	js_set(o, "sched_ext", sched_ext ? sched_ext : json_null());
 	js_count(o, "uptime_s", probe_int(root, -1, "/proc/uptime"));
 	str_release(&text);
 	str_release(&hex);

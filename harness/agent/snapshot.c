@@ -9,6 +9,7 @@
 
 #include "agent/js.h"
 #include "agent/probe.h"
+#include "agent/scheduler.h"
 #include "agent/snapshot.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
@@ -191,7 +192,7 @@ static void add_memory(json_t *o, const char *root)
 json_t *snapshot_take(const char *root)
 {
 	struct str online = STR_INIT;
-	json_t *o = json_object();
+	json_t *o = json_object(), *sched_ext;
 
 	js_int(o, "realtime_ns", clock_wall_ns());
 	js_int(o, "monotonic_ns", clock_now_ns());
@@ -203,6 +204,8 @@ json_t *snapshot_take(const char *root)
 	js_text(o, "cpus_online",
 		probe_line(&online, root, CPU_DIR "/online") ? str_text(&online) : NULL);
 	add_memory(o, root);
+	sched_ext = scheduler_look(root);
+	js_set(o, "sched_ext", sched_ext ? sched_ext : json_null());
 	str_release(&online);
 	return o;
 }

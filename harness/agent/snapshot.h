@@ -24,6 +24,7 @@
  *	governors			"performance"; distinct ones joined by ","
  *	swap_in swap_out oom_kills	pages, pages, processes
  *	memory_free_bytes memory_available_bytes
+ *	sched_ext			see scheduler.h; null without it
  */
 json_t *snapshot_take(const char *root);
 

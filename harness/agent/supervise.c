@@ -26,7 +26,6 @@
 #include "agent/snapshot.h"
 #include "agent/supervise.h"
 
-#define DEFAULT_PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 /* Between the last look at the machine and the second's edge on which the program starts. */
 #define EDGE_LEAD_NS (40 * NS_PER_MS)
 
@@ -62,7 +61,7 @@ static void make_env(struct run *run)
 {
 	const char *home = getenv("HOME");
 	char *home_entry = xasprintf("HOME=%s", home ? home : "/");
-	const char *defaults[] = {DEFAULT_PATH, "LC_ALL=C", home_entry};
+	const char *defaults[] = {LAUNCH_PATH, "LC_ALL=C", home_entry};
 
 	for (size_t i = 0; i < run->spec->env.count; i++)
 		strv_add(&run->env, run->spec->env.items[i]);

@@ -99,6 +99,8 @@ const struct opt machine_opts[] = {
 		.max = 7200e9, .help = "from the jump to a proved kernel"},
 	{"cpus", OPT_INT, MACHINE(cpus), .min = 0, .max = MACHINE_CPUS_MAX,
 		.help = "online CPUs, for planning without asking the machine"},
+	{"tune", OPT_MAP, MACHINE(tune), .rows = tune_opts,
+		.help = "how it is set while it is measured, and put back"},
 	{"programs", OPT_PAIRS, MACHINE(programs), .max = 100, .path = true,
 		.check = name_check_line, .check_key = name_check,
 		.help = "program and its path here; it is copied to the machine"},

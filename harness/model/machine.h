@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "model/opt.h"
 #include "model/pair.h"
+#include "model/tune.h"
 
 /* What kernels are booted on: one configs/machines/NAME.yaml. All memory is the arena's. */
 enum machine_kind { MACHINE_SSH, MACHINE_QEMU, MACHINE_LOCAL };
@@ -38,6 +39,7 @@ struct machine_spec {
 	const char *const *power_cycle; /* argv run here; empty: none */
 	int64_t boot_timeout_ns;	/* from the jump to a proved kernel */
 	int64_t cpus;			/* online CPUs when the file says so; 0: ask the machine */
+	struct tune tune;		/* how it is set while it is measured */
 	struct pairs programs;		/* program name -> path here, copied to the machine */
 	const char *workdir;		/* ours on the machine; root-owned, 0700 */
 };

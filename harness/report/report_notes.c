@@ -468,6 +468,8 @@ int report_make_notes(struct report *report, struct store *store, struct err *er
 	for (size_t m = 0; m < report->view.machine_count; m++)
 		note_unbooted(report, &report->view.machines[m]);
 	for (size_t m = 0; m < report->view.machine_count; m++)
+		report_note_unset(report, &report->view.machines[m]);
+	for (size_t m = 0; m < report->view.machine_count; m++)
 		for (size_t v = 0; v < report->view.variant_count; v++) {
 			note_failed_boots(
 				report, &report->view.machines[m], &report->view.variants[v]);

@@ -21,4 +21,7 @@ const char *report_tally_fate(const struct report *report, const struct store_ta
 /* items, or a copy with room for one more when it is full. In the arena. */
 void *report_grown(struct arena *arena, void *items, size_t count, size_t *capacity, size_t bytes);
 
+/* What a machine's file wanted set and the machine could not set, from its boots' proofs. */
+void report_note_unset(struct report *report, const struct store_machine *machine);
+
 #endif

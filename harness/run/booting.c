@@ -2,6 +2,7 @@
 #include "base/base.h"
 
 #include "base/clock.h"
+#include "base/strv.h"
 #include "run/booting.h"
 #include "run/console.h"
 #include "run/fault.h"
@@ -37,6 +38,7 @@ static struct prove_expect expectation(
 		.cmdline = rig_image(rig, (size_t)boot->variant->position).cmdline,
 		.cpus = rig->plan->cpus,
 		.features = variant_of(rig, boot)->features,
+		.scheduler = argv_count(variant_of(rig, boot)->scheduler) > 0,
 	};
 
 	if (expect.booted) {
@@ -71,44 +73,53 @@ static char *read_facts(struct rig *rig)
 	return str_take(&text);
 }
 
+/* The kernel alone: its CPUs, features and scheduler are set afterwards. */
+static int prove_kernel(struct rig *rig, const struct prove_expect *whole,
+	struct prove_answer *answer, const char **features, struct err *err)
+{
+	struct prove_expect expect = *whole;
+	json_t *seen = NULL;
+	int ret = read_proof(rig, &seen, err);
+
+	if (ret)
+		return ret;
+	expect.features = NULL;
+	expect.cpus = 0;
+	expect.scheduler =
+		!strcmp(json_get_text(json_object_get(seen, "sched_ext"), "state", ""), "enabled");
+	prove_check(&expect, seen, NULL, &rig->engine->arena, answer);
+	*features = arena_strdup(&rig->engine->arena, json_get_text(seen, "features", ""));
+	json_decref(seen);
+	return 0;
+}
+
 /* Sets the switches when the right kernel is there, then looks again. */
 static int set_and_prove(struct rig *rig, const struct store_boot *boot, const char *old_boot_id,
-	struct live *live, struct prove_answer *answer, struct failure *failure)
+	struct prove_answer *answer, struct failure *failure)
 {
 	struct prove_expect expect = expectation(rig, boot, old_boot_id);
-	const char *const *features = expect.features;
-	json_t *seen = NULL, *sysctls = NULL;
-	int ret = read_proof(rig, &seen, &failure->err);
+	json_t *seen = NULL, *held = NULL;
+	int ret = prove_kernel(rig, &expect, answer, &expect.features_before, &failure->err);
 
-	if (!ret) {
-		expect.features = NULL;
-		prove_check(&expect, seen, NULL, &rig->engine->arena, answer);
-	}
 	if (!ret && !answer->reason) {
-		ret = knobs_apply(rig, variant_of(rig, boot), seen, live, &sysctls, &failure->err);
+		ret = knobs_apply(rig, variant_of(rig, boot), &held, &failure->err);
 		failure->reason = "switches";
 		failure->final = ret == ERR_NOT_FOUND;
-		expect.features_before =
-			arena_strdup(&rig->engine->arena, json_get_text(seen, "features", ""));
-		json_decref(seen);
-		seen = NULL;
 		if (!ret)
 			ret = read_proof(rig, &seen, &failure->err);
 	}
-	if (!ret && !answer->reason) {
-		expect.features = features;
-		prove_check(&expect, seen, sysctls, &rig->engine->arena, answer);
-	}
+	if (!ret && !answer->reason)
+		prove_check(&expect, seen, held, &rig->engine->arena, answer);
 	json_decref(seen);
-	json_decref(sysctls);
+	json_decref(held);
 	return ret;
 }
 
 int booting_prove(struct rig *rig, const struct store_boot *boot, const char *old_boot_id,
-	struct live *live, struct prove_answer *answer, struct err *err)
+	struct prove_answer *answer, struct err *err)
 {
 	struct failure failure = {.reason = "boot-failed"};
-	int ret = set_and_prove(rig, boot, old_boot_id, live, answer, &failure);
+	int ret = set_and_prove(rig, boot, old_boot_id, answer, &failure);
 
 	return ret ? err_set(err, ret, "%s", failure.err.text) : 0;
 }
@@ -139,7 +150,7 @@ static int start_kernel(struct rig *rig, const struct store_boot *boot, struct l
 		ret = rig->remote.ops->boot(rig->remote.machine, &image, console, &failure->err);
 	fault_point("booted");
 	if (!ret)
-		ret = set_and_prove(rig, boot, old_boot_id, live, answer, failure);
+		ret = set_and_prove(rig, boot, old_boot_id, answer, failure);
 	if (!ret && answer->reason) {
 		failure->reason = answer->reason;
 		ret = err_set(&failure->err, ERR_INFRA, "%s", answer->detail);
@@ -209,7 +220,6 @@ static int try_once(struct rig *rig, const struct store_boot *boot, struct live 
 	if (ret == ERR_INTERRUPTED)
 		return err_set(err, ret, "%s", failure->err.text);
 	if (ret) {
-		knobs_restore(rig, live);
 		rig_tell(rig, boot, PROGRESS_BOOT_FAILED, failure->err.text);
 		return end_attempt(rig, boot, live, &answer, failure, err);
 	}
@@ -232,6 +242,7 @@ static int recover(struct rig *rig, const struct store_boot *boot, bool *unusabl
 	rig_tell(rig, boot, PROGRESS_RECOVER, NULL);
 	engine_note(rig->engine, boot->id, "recover", "%s is brought back after a failed boot",
 		rig->plan->machine->name);
+	knobs_forget(rig);
 	ret = rig->remote.ops->recover(rig->remote.machine, &rig->safe, err);
 	*unusable = ret && ret != ERR_INTERRUPTED;
 	if (*unusable)
@@ -300,15 +311,6 @@ static int finish(struct rig *rig, const struct store_boot *boot, struct live *l
 	return ret;
 }
 
-static void live_release(struct rig *rig, struct live *live)
-{
-	if (!live->died)
-		knobs_restore(rig, live);
-	json_decref(live->undo);
-	strv_release(&live->features);
-	str_release(&live->last_place);
-}
-
 int booting_walk(struct rig *rig, const struct store_boot *boot, bool *unusable, struct err *err)
 {
 	struct live live = {
@@ -329,6 +331,6 @@ int booting_walk(struct rig *rig, const struct store_boot *boot, bool *unusable,
 	/* after another error it may be all there is of a run that could not be stored */
 	if (!live.died && (!ret || ret == ERR_INTERRUPTED))
 		running_forget(rig, &live);
-	live_release(rig, &live);
+	str_release(&live.last_place);
 	return ret;
 }

@@ -16,6 +16,6 @@ KB_MUST_CHECK int booting_walk(
 /* Sets the variant's switches in the running kernel and proves it; answer says what was found. */
 struct prove_answer;
 KB_MUST_CHECK int booting_prove(struct rig *rig, const struct store_boot *boot,
-	const char *old_boot_id, struct live *live, struct prove_answer *answer, struct err *err);
+	const char *old_boot_id, struct prove_answer *answer, struct err *err);
 
 #endif

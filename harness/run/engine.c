@@ -130,16 +130,6 @@ static int check_plans(const struct engine *engine, struct err *err)
 			      (long long)engine->experiment_id);
 }
 
-static int check_variants(const struct experiment *experiment, struct err *err)
-{
-	for (size_t i = 0; i < experiment->variant_count; i++)
-		if (argv_count(experiment->variants[i]->scheduler))
-			return err_set(err, ERR_USAGE,
-				"variant '%s': sched_ext schedulers (scheduler:) cannot be run yet",
-				experiment->variants[i]->name);
-	return 0;
-}
-
 /* Works on every machine; one that cannot be used leaves its boots planned and is told at the end,
  * after the others. */
 static int walk_machines(struct engine *engine, struct err *err)
@@ -185,11 +175,9 @@ static int walk(struct engine *engine, struct err *err)
 
 static int prepare(struct engine *engine, struct err *err)
 {
-	int ret = check_variants(engine->experiment, err);
+	int ret = store_load(
+		engine->store, engine->experiment_id, &engine->arena, &engine->view, err);
 
-	if (!ret)
-		ret = store_load(
-			engine->store, engine->experiment_id, &engine->arena, &engine->view, err);
 	if (!ret)
 		ret = check_plans(engine, err);
 	if (!ret)

@@ -45,7 +45,9 @@ struct rig {
 	struct remote remote;
 	struct file_lock lock;
 	struct boot_image safe;
-	int boots_before; /* boots of the machines before this one */
+	int boots_before;	/* boots of the machines before this one */
+	bool held;		/* something is changed on it that must be put back */
+	struct strv complaints; /* of its settings, told already */
 };
 
 /* A kernel that was proved and is being measured in. */
@@ -54,8 +56,6 @@ struct live {
 	int attempt_number;
 	char boot_id[64];
 	struct watch_boot watch;
-	json_t *undo;	      /* sysctls to put back on a machine that is not booted; NULL: none */
-	struct strv features; /* scheduler features to put back there */
 	int64_t kmsg_after;
 	struct str last_place; /* folder of the last run on the machine, to be forgotten */
 	bool died;

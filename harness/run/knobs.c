@@ -1,158 +1,185 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "run/knobs.h"
 
-static bool has_word(const char *text, const char *word)
-{
-	size_t len = strlen(word);
+/* Services and schedulers take their time. */
+#define HOLD_NS (300 * NS_PER_S)
 
-	for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
-		if ((at == text || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
-			return true;
-	return false;
-}
-
-/* The state that a feature (NAME or NO_NAME) has now, in that spelling. */
-static char *present_state(const char *features, const char *feature)
-{
-	const char *name = str_starts(feature, "NO_") ? feature + 3 : feature;
-	char *off = xasprintf("NO_%s", name);
-	char *state = xstrdup(has_word(features, off) ? off : name);
-
-	free(off);
-	return state;
-}
-
-static int set_features(struct rig *rig, const char *const *features, struct err *err)
-{
-	struct strv arguments = STRV_INIT;
-	json_t *answer = NULL;
-	int ret;
-
-	strv_add(&arguments, "set-feature");
-	strv_add_all(&arguments, features);
-	ret = remote_json(&rig->remote, strv_argv(&arguments), &answer, err);
-	json_decref(answer);
-	strv_release(&arguments);
-	return ret;
-}
-
-static int set_sysctls(
-	struct rig *rig, const struct pairs *sysctls, json_t **report, struct err *err)
+static int call_hold(struct rig *rig, const struct strv *settings, const char *const *scheduler,
+	json_t **report, struct err *err)
 {
 	struct strv arguments = STRV_INIT;
 	int ret;
 
-	strv_add(&arguments, "set");
-	for (size_t i = 0; i < sysctls->count; i++)
-		strv_addf(&arguments, "%s=%s", sysctls->items[i].key, sysctls->items[i].value);
-	ret = remote_json(&rig->remote, strv_argv(&arguments), report, err);
+	strv_add(&arguments, "hold");
+	strv_addf(&arguments, "%s/held.json", rig->remote.ops->workdir(rig->remote.machine));
+	strv_add_all(&arguments, strv_argv(settings));
+	if (argv_count(scheduler)) {
+		const char *path = rig->remote.ops->program_path(rig->remote.machine, scheduler[0]);
+
+		strv_add(&arguments, "--scheduler");
+		strv_add(&arguments, path ? path : scheduler[0]);
+		strv_add_all(&arguments, scheduler + 1);
+	}
+	ret = remote_json_in(&rig->remote, strv_argv(&arguments), HOLD_NS, report, err);
 	strv_release(&arguments);
 	return ret;
 }
 
-static void note_features(const struct variant *variant, const char *features, struct strv *noted)
+static void add_variant(const struct variant *variant, struct strv *out)
 {
-	strv_release(noted);
 	for (size_t i = 0; i < argv_count(variant->features); i++) {
-		char *state = present_state(features, variant->features[i]);
+		const char *name = variant->features[i];
 
-		strv_add(noted, state);
-		free(state);
+		if (str_starts(name, "NO_"))
+			strv_addf(out, "feature.%s=off", name + strlen("NO_"));
+		else
+			strv_addf(out, "feature.%s=on", name);
 	}
+	for (size_t i = 0; i < variant->sysctls.count; i++)
+		strv_addf(out, "%s=%s", variant->sysctls.items[i].key,
+			variant->sysctls.items[i].value);
 }
 
-void knobs_remember(
-	struct rig *rig, const struct variant *variant, const char *proof, struct live *live)
+/* "governor: it has no cpufreq driver" */
+static char *complaint(const char *key, const char *error)
 {
-	json_t *stored = NULL, *sysctls;
+	struct str text = STR_INIT;
 
-	if (rig_is_booted(rig) || json_parse(proof, strlen(proof), 1 << 20, &stored, NULL))
-		return;
-	note_features(variant, json_get_text(stored, "features_before", ""), &live->features);
-	sysctls = json_object_get(stored, "sysctls");
-	json_decref(live->undo);
-	live->undo = json_incref(sysctls);
-	json_decref(stored);
+	str_add_safe(&text, key, strnlen(key, 100));
+	str_add(&text, ": ");
+	str_add_safe(&text, error, strnlen(error, 400));
+	return str_take(&text);
 }
 
-int knobs_apply(struct rig *rig, const struct variant *variant, const json_t *before,
-	struct live *live, json_t **sysctls, struct err *err)
+/* Of the machine's own settings; once for each. */
+static void tell(struct rig *rig, const char *key, const char *error)
 {
-	const char *features = json_get_text(before, "features", "");
-	int ret = 0;
+	char *text = complaint(key, error);
 
-	if (!rig_is_booted(rig))
-		note_features(variant, features, &live->features);
-	if (argv_count(variant->features))
-		ret = set_features(rig, variant->features, err);
-	if (!ret && variant->sysctls.count)
-		ret = set_sysctls(rig, &variant->sysctls, sysctls, err);
-	if (!ret && !rig_is_booted(rig)) {
-		json_decref(live->undo);
-		live->undo = json_incref(*sysctls);
+	if (!strv_has(&rig->complaints, text)) {
+		strv_add(&rig->complaints, text);
+		log_line(LOG_WARN, "%s: not set: %s", rig->plan->machine->name, text);
+		engine_note(
+			rig->engine, 0, "tune", "%s: not set: %s", rig->plan->machine->name, text);
 	}
+	free(text);
+}
+
+static int fail(const json_t *item, const char *key, const char *error, struct err *err)
+{
+	char *text = complaint(key, error);
+	int ret = err_set(
+		err, json_get_bool(item, "missing", false) ? ERR_NOT_FOUND : ERR_INFRA, "%s", text);
+
+	free(text);
 	return ret;
 }
 
-static int restore_sysctls(struct rig *rig, const json_t *report, struct err *err)
+/* The first `own` items are the machine's, the others the variant's. */
+static int check(struct rig *rig, const json_t *report, size_t own, struct err *err)
 {
-	struct pairs pairs = {xcalloc(json_array_size(report) + 1, sizeof(struct pair)), 0};
-	json_t *answer = NULL;
+	const json_t *scheduler = json_object_get(report, "scheduler");
+	const char *error = json_get_text(scheduler, "error", NULL);
+	size_t i;
+	json_t *item;
 	int ret = 0;
 
-	/* the other way round: one may have been set twice */
-	for (size_t i = json_array_size(report); i-- > 0;) {
-		const json_t *entry = json_array_get(report, i);
+	json_array_foreach(json_object_get(report, "held"), i, item)
+	{
+		const char *key = json_get_text(item, "key", "");
+		const char *why = json_get_text(item, "error", NULL);
 
-		pairs.items[pairs.count].key = json_get_text(entry, "key", "");
-		pairs.items[pairs.count++].value = json_get_text(entry, "before", "");
+		if (why && i < own)
+			tell(rig, key, why);
+		else if (why && !ret)
+			ret = fail(item, key, why, err);
 	}
-	if (pairs.count)
-		ret = set_sysctls(rig, &pairs, &answer, err);
-	json_decref(answer);
-	free(pairs.items);
+	return ret || !error ? ret : fail(scheduler, "the sched_ext scheduler", error, err);
+}
+
+/* What an earlier variant changed and is still so. */
+static int check_left(const json_t *report, struct err *err)
+{
+	const json_t *item = json_array_get(json_object_get(report, "left"), 0);
+
+	if (!item)
+		return 0;
+	(void)fail(item, json_get_text(item, "key", ""), json_get_text(item, "error", ""), err);
+	return err_wrap(err, "cannot be put back");
+}
+
+int knobs_apply(struct rig *rig, const struct variant *variant, json_t **report, struct err *err)
+{
+	struct strv settings = STRV_INIT;
+	size_t own;
+	int ret = 0;
+
+	tune_settings(&rig->plan->machine->tune, &settings);
+	own = settings.count;
+	add_variant(variant, &settings);
+	/* a booted kernel is fresh; elsewhere somebody may have left something */
+	if (!rig_is_booted(rig) || rig->held || settings.count || argv_count(variant->scheduler)) {
+		rig->held = true;
+		ret = call_hold(rig, &settings, variant->scheduler, report, err);
+		if (!ret)
+			ret = check_left(*report, err);
+		if (!ret)
+			ret = check(rig, *report, own, err);
+	}
+	strv_release(&settings);
 	return ret;
+}
+
+void knobs_forget(struct rig *rig)
+{
+	rig->held = false;
 }
 
 /* "vm.swappiness was 60": what a person has to set again. */
-static void describe_undo(const json_t *report, struct str *out)
+static void describe_left(const json_t *report, struct str *out)
 {
 	size_t i;
-	json_t *entry;
+	json_t *item;
 
-	json_array_foreach(report, i, entry)
+	json_array_foreach(json_object_get(report, "left"), i, item)
 	{
-		const char *key = json_get_text(entry, "key", "");
-		const char *before = json_get_text(entry, "before", "");
+		const char *key = json_get_text(item, "key", "");
+		const char *original = json_get_text(item, "original", "");
 
 		str_add(out, i ? ", " : "");
-		str_add_safe(out, key, strlen(key));
+		str_add_safe(out, key, strnlen(key, 100));
 		str_add(out, " was ");
-		str_add_safe(out, before, strlen(before));
+		str_add_safe(out, original, strnlen(original, 100));
 	}
 }
 
-void knobs_restore(struct rig *rig, struct live *live)
+void knobs_restore(struct rig *rig)
 {
-	const char *machine = rig->plan->machine->name;
-	struct str what = STR_INIT;
+	struct strv nothing = STRV_INIT;
+	struct str left = STR_INIT;
 	struct err err = ERR_INIT;
+	json_t *report = NULL;
 
+	if (!rig->held)
+		return;
 	rig->remote.urgent = true;
-	if (live->features.count && set_features(rig, strv_argv(&live->features), &err))
-		log_line(LOG_WARN, "%s: scheduler features stay changed: %s", machine, err.text);
-	if (live->undo && restore_sysctls(rig, live->undo, &err)) {
-		describe_undo(live->undo, &what);
+	if (call_hold(rig, &nothing, NULL, &report, &err))
 		log_line(LOG_WARN,
-			"%s: sysctls stay changed (%s; `kbracket resume` sets them back): %s",
-			machine, str_text(&what), err.text);
-	}
+			"%s: its settings stay changed (`kbracket-agent hold %s/held.json` there, "
+			"as "
+			"root, puts them back): %s",
+			rig->plan->machine->name, rig->remote.ops->workdir(rig->remote.machine),
+			err.text);
+	describe_left(report, &left);
+	if (left.len)
+		log_line(LOG_WARN, "%s: some settings cannot be put back: %s",
+			rig->plan->machine->name, str_text(&left));
 	rig->remote.urgent = false;
-	str_release(&what);
-	strv_release(&live->features);
-	json_decref(live->undo);
-	live->undo = NULL;
+	rig->held = false;
+	json_decref(report);
+	str_release(&left);
 }

@@ -6,20 +6,24 @@
 
 #include "run/engine_state.h"
 
-/* A variant's run-time part: scheduler features and sysctls, set through the agent, which reads
- * each of them back. On a machine that is not booted what was before is noted in live. */
+/*
+ * What is changed on a running machine while it is measured: the settings of its file (tune:), and
+ * a variant's run-time part, which are scheduler features, sysctls and a sched_ext scheduler. The
+ * agent reads each of them back, and keeps on the machine what was before, so that it can be put
+ * back by whoever comes next.
+ */
 
-/* before: what the agent's proof said. *sysctls: the report, or NULL; the caller ends with
- * json_decref. ERR_NOT_FOUND: this kernel has no such switch, trying again is of no use. */
-KB_MUST_CHECK int knobs_apply(struct rig *rig, const struct variant *variant, const json_t *before,
-	struct live *live, json_t **sysctls, struct err *err);
+/* Makes the machine as the variant wants it, whatever it was changed to before. *report: what the
+ * agent says (its hold.h); the caller ends with json_decref. What the machine's file asks for and
+ * the machine can't do is told and noted, once. What the variant asks for and can't be had is an
+ * error; ERR_NOT_FOUND: this kernel has no such thing, trying again is of no use. */
+KB_MUST_CHECK int knobs_apply(
+	struct rig *rig, const struct variant *variant, json_t **report, struct err *err);
 
-/* Takes what was before from a proof that another kbracket stored, which may have died before it
- * could put it back. */
-void knobs_remember(
-	struct rig *rig, const struct variant *variant, const char *proof, struct live *live);
+/* The machine was turned off and on: nothing is changed on it. */
+void knobs_forget(struct rig *rig);
 
-/* Puts back what live has noted; what can't be put back is told in the log. */
-void knobs_restore(struct rig *rig, struct live *live);
+/* Puts everything back; what can't be put back is told in the log. */
+void knobs_restore(struct rig *rig);
 
 #endif

@@ -74,7 +74,7 @@ static void list_command(struct rig *rig, const char *const *argv)
 {
 	const char *path;
 
-	if (!argv[0] || strchr(argv[0], '/'))
+	if (!argv_count(argv) || strchr(argv[0], '/'))
 		return;
 	path = named_path(rig->plan->machine, argv[0]);
 	if (!path && rig->plan->machine->kind == MACHINE_QEMU)
@@ -114,6 +114,7 @@ void programs_list(struct rig *rig)
 	for (size_t i = 0; i < experiment->suite_count; i++)
 		most += 4 + experiment->suites[i].files.count + experiment->suites[i].setup.count +
 			experiment->suites[i].teardown.count;
+	most += experiment->variant_count;
 	rig->programs = arena_alloc(arena, most * sizeof(*rig->programs));
 	for (size_t i = 0; i < experiment->suite_count; i++) {
 		const struct suite *suite = &experiment->suites[i];
@@ -124,6 +125,8 @@ void programs_list(struct rig *rig)
 				suite->files.items[k].value, true);
 		list_around(rig, suite);
 	}
+	for (size_t i = 0; i < experiment->variant_count; i++)
+		list_command(rig, experiment->variants[i]->scheduler);
 	if (needs_perf(rig))
 		list_command(rig, (const char *const[]){perf_name, NULL});
 	rig->env.programs = rig->programs;

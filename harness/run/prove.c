@@ -115,6 +115,18 @@ static void check_features(struct proving *proving)
 	}
 }
 
+static void check_scheduler(struct proving *proving)
+{
+	const json_t *seen = json_object_get(proving->seen, "sched_ext");
+	const char *state = json_get_text(seen, "state", "disabled");
+	const char *ops = json_get_text(seen, "ops", "");
+
+	if (proving->expect->scheduler && (strcmp(state, "enabled") || !ops[0]))
+		wrong(proving, "scheduler", "the state of sched_ext", "enabled", state);
+	else if (!proving->expect->scheduler && strcmp(state, "disabled"))
+		wrong(proving, "scheduler", "the state of sched_ext", "disabled", state);
+}
+
 static void check_taint(struct proving *proving)
 {
 	int64_t taint = json_get_int(proving->seen, "taint", 0);
@@ -138,11 +150,12 @@ static json_t *expected_json(const struct prove_expect *expect)
 	json_object_set_new(o, "other_than_boot_id", json_text(expect->old_boot_id));
 	json_object_set_new(o, "cpus_online", json_integer(expect->cpus));
 	json_object_set_new(o, "features", features);
+	json_object_set_new(o, "scheduler", json_boolean(expect->scheduler));
 	return o;
 }
 
 static const char *proof_json(
-	const struct prove_expect *expect, const json_t *seen, json_t *sysctls, struct arena *arena)
+	const struct prove_expect *expect, const json_t *seen, json_t *held, struct arena *arena)
 {
 	json_t *o = json_object();
 	struct str text = STR_INIT;
@@ -151,8 +164,8 @@ static const char *proof_json(
 	json_object_set_new(o, "expected", expected_json(expect));
 	json_object_set_new(o, "seen", json_deep_copy(seen));
 	json_object_set_new(o, "features_before", json_text(expect->features_before));
-	if (sysctls)
-		json_object_set(o, "sysctls", sysctls);
+	if (held)
+		json_object_set(o, "held", held);
 	json_write(o, false, &text);
 	json_decref(o);
 	kept = arena_strdup(arena, str_text(&text));
@@ -160,7 +173,7 @@ static const char *proof_json(
 	return kept;
 }
 
-void prove_check(const struct prove_expect *expect, const json_t *seen, json_t *sysctls,
+void prove_check(const struct prove_expect *expect, const json_t *seen, json_t *held,
 	struct arena *arena, struct prove_answer *out)
 {
 	struct proving proving = {expect, seen, arena, out};
@@ -175,6 +188,7 @@ void prove_check(const struct prove_expect *expect, const json_t *seen, json_t *
 	check_boot_id(&proving);
 	check_cpus(&proving);
 	check_features(&proving);
+	check_scheduler(&proving);
 	check_taint(&proving);
-	out->json = proof_json(expect, seen, sysctls, arena);
+	out->json = proof_json(expect, seen, held, arena);
 }

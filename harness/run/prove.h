@@ -20,18 +20,20 @@ struct prove_expect {
 	int64_t cpus;		     /* online; 0: any */
 	const char *const *features; /* NAME or NO_NAME as read back; NULL: none */
 	const char *features_before; /* all of them before they were set, for the record; NULL */
+	bool scheduler;		     /* a sched_ext scheduler is loaded; else none may be */
 };
 
 struct prove_answer {
-	const char *reason; /* NULL: proved; wrong-kernel, same-boot, cpus, features, tainted */
+	const char *reason; /* NULL: proved; wrong-kernel, same-boot, cpus, features, scheduler,
+				tainted */
 	const char *detail; /* arena's; "" */
 	bool weak;
 	char boot_id[64];
 	const char *json; /* arena's: {expected, seen} */
 };
 
-/* seen: what `kbracket-agent proof` printed. sysctls: what its `set` reported, or NULL. */
-void prove_check(const struct prove_expect *expect, const json_t *seen, json_t *sysctls,
+/* seen: what `kbracket-agent proof` printed. held: what its `hold` reported, or NULL. */
+void prove_check(const struct prove_expect *expect, const json_t *seen, json_t *held,
 	struct arena *arena, struct prove_answer *out);
 
 #endif

@@ -75,11 +75,11 @@ int remote_call(const struct remote *remote, const struct remote_call *call,
 	return ret;
 }
 
-int remote_json(
-	const struct remote *remote, const char *const *arguments, json_t **out, struct err *err)
+int remote_json_in(const struct remote *remote, const char *const *arguments, int64_t timeout_ns,
+	json_t **out, struct err *err)
 {
 	struct remote_answer answer = REMOTE_ANSWER_INIT;
-	struct remote_call call = {.arguments = arguments, .timeout_ns = 60 * NS_PER_S};
+	struct remote_call call = {.arguments = arguments, .timeout_ns = timeout_ns};
 	int ret = remote_call(remote, &call, &answer, err);
 
 	if (!ret && answer.end != REMOTE_OK)
@@ -95,4 +95,10 @@ int remote_json(
 	if (ret)
 		(void)err_wrap(err, "the agent's '%s'", arguments[0]);
 	return ret;
+}
+
+int remote_json(
+	const struct remote *remote, const char *const *arguments, json_t **out, struct err *err)
+{
+	return remote_json_in(remote, arguments, 60 * NS_PER_S, out, err);
 }

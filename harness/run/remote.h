@@ -59,4 +59,8 @@ KB_MUST_CHECK int remote_call(const struct remote *remote, const struct remote_c
 KB_MUST_CHECK int remote_json(
 	const struct remote *remote, const char *const *arguments, json_t **out, struct err *err);
 
+/* The same in another time. */
+KB_MUST_CHECK int remote_json_in(const struct remote *remote, const char *const *arguments,
+	int64_t timeout_ns, json_t **out, struct err *err);
+
 #endif

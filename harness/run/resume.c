@@ -5,7 +5,6 @@
 #include "run/collect.h"
 #include "run/console.h"
 #include "run/fault.h"
-#include "run/knobs.h"
 #include "run/prove.h"
 #include "run/resume.h"
 
@@ -41,11 +40,9 @@ static int find_alive(struct rig *rig, const struct store_boot *boot,
 
 	if (!same_kernel(rig, attempt))
 		return 0;
-	ret = booting_prove(rig, boot, NULL, live, &answer, &why);
+	ret = booting_prove(rig, boot, NULL, &answer, &why);
 	if (ret == ERR_INTERRUPTED)
 		return err_set(err, ret, "%s", why.text);
-	knobs_remember(rig, rig->engine->experiment->variants[boot->variant->position],
-		attempt->proof, live);
 	*alive = !ret && !answer.reason;
 	if (*alive) {
 		live->attempt_id = attempt->id;

@@ -7,6 +7,7 @@
 #include "base/stop.h"
 #include "model/store_result.h"
 #include "run/booting.h"
+#include "run/knobs.h"
 #include "run/profiling.h"
 #include "run/programs.h"
 #include "run/rig.h"
@@ -147,6 +148,8 @@ static int walk_boots(struct rig *rig, bool *unusable, struct err *err)
 
 static void close_rig(struct rig *rig)
 {
+	knobs_restore(rig);
+	strv_release(&rig->complaints);
 	rig->engine->options->ops->close(rig->remote.machine);
 	file_lock_release(&rig->lock);
 }
@@ -181,7 +184,8 @@ int rig_walk(
 int rig_ask_cpus(const struct machine_spec *machine, const struct engine_options *options,
 	int64_t *cpus, struct err *err)
 {
-	static const char *const arguments[] = {"proof", NULL};
+	static const char *const arguments[] = {"facts", NULL};
+	bool smt = !machine->tune.smt || strcmp(machine->tune.smt, "off") != 0;
 	struct machine_env env = {.cache_dir = options->machine_cache, .agent = options->agent};
 	struct boot_image safe = {"", "", "", ""};
 	struct remote remote = {.ops = options->ops};
@@ -195,7 +199,7 @@ int rig_ask_cpus(const struct machine_spec *machine, const struct engine_options
 	if (!ret)
 		ret = remote_json(&remote, arguments, &seen, err);
 	if (!ret)
-		count = json_get_int(seen, "cpus_online", 0);
+		count = json_get_int(seen, smt ? "cpus_online" : "cores", 0);
 	if (!ret && (count < 1 || count > MACHINE_CPUS_MAX))
 		ret = err_set(err, ERR_INFRA, "it did not tell its number of CPUs");
 	if (!ret)

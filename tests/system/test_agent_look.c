@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kbracket-agent's facts, proof, switches and files. Heat, throttling, steal time and topology are
+ * kbracket-agent's facts, proof and files. Heat, throttling, steal time and topology are
  * tested on a made-up /proc and /sys, for no test machine has them on demand.
  */
 #include "base/base.h"
@@ -184,69 +184,6 @@ static void the_environment_is_seen_before_and_after(void **state KB_UNUSED)
 	answer_release(&a);
 }
 
-static void switches_are_read_back(void **state KB_UNUSED)
-{
-	char *root = make_machine();
-	struct answer a;
-	json_t *list;
-
-	a = CALL(NULL, "--root", root, "set", "vm.swappiness=10",
-		"net.ipv4.ip_local_port_range=10240 65000", CPU "/cpufreq/boost=0");
-	assert_int_equal(a.end.exit_code, 0);
-	list = json_answer(&a);
-	assert_string_equal(text_at(json_array_get(list, 0), "before"), "60");
-	assert_string_equal(text_at(json_array_get(list, 0), "after"), "10");
-	assert_string_equal(text_at(json_array_get(list, 1), "before"), "32768\t60999");
-	json_decref(list);
-	answer_release(&a);
-	/* an ordinary file keeps what was behind: so it reads "70", as if the kernel had clamped it
-	 */
-	a = CALL(NULL, "--root", root, "set", "vm.swappiness=7");
-	assert_int_equal(a.end.exit_code, 1);
-	assert_non_null(strstr(str_text(&a.end.err_out), "vm.swappiness"));
-	answer_release(&a);
-	a = CALL(NULL, "--root", root, "set", "vm.no_such_thing=1");
-	assert_int_equal(a.end.exit_code, 3);
-	answer_release(&a);
-	free(root);
-}
-
-static void other_files_are_never_written(void **state KB_UNUSED)
-{
-	static const char *const keys[] = {"/etc/os-release=x", "/proc/sys/../../etc/os-release=x",
-		"../../etc/os-release=x", "=x", "vm.swappiness", "/proc/version=x"};
-	char *root = make_machine();
-
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		struct answer a = CALL(NULL, "--root", root, "set", keys[i]);
-
-		assert_int_equal(a.end.exit_code, 2);
-		answer_release(&a);
-	}
-	free(root);
-}
-
-static void features_are_switched_or_refused(void **state KB_UNUSED)
-{
-	char *root = make_machine();
-	struct answer a;
-	json_t *o;
-
-	/* the same length and first in the file: the made-up file then reads as the kernel's would
-	 */
-	write_file(root, "/sys/kernel/debug/sched/features", "NI_RANDOM   ");
-	a = CALL(NULL, "--root", root, "set-feature", "NO_NI_RANDOM");
-	o = json_answer(&a);
-	assert_string_equal(text_at(o, "features"), "NO_NI_RANDOM");
-	json_decref(o);
-	answer_release(&a);
-	a = CALL(NULL, "--root", root, "set-feature", "NI_RATE");
-	assert_int_equal(a.end.exit_code, 3);
-	assert_non_null(strstr(str_text(&a.end.err_out), "no scheduler feature NI_RATE"));
-	answer_release(&a);
-	free(root);
-}
-
 static void files_are_received_whole_or_not_at_all(void **state KB_UNUSED)
 {
 	char *path = in_folder("program"), *text;
@@ -298,7 +235,7 @@ static void wrong_arguments_are_usage_errors(void **state KB_UNUSED)
 {
 	static const char *const words[][4] = {{NULL}, {"bogus"}, {"facts", "x"}, {"run"},
 		{"run", "relative"}, {"run", "/tmp/a", "--forget"}, {"collect"},
-		{"receive", "/x", "1"}, {"set"}, {"set-feature"}, {"forget"}};
+		{"receive", "/x", "1"}, {"hold"}, {"hold", "x"}, {"held"}, {"forget"}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		struct answer a = call(NULL, words[i]);
@@ -319,9 +256,6 @@ int main(void)
 		T(the_real_machine_has_facts_and_proof),
 		T(the_build_id_is_read_from_the_notes),
 		T(the_environment_is_seen_before_and_after),
-		T(switches_are_read_back),
-		T(other_files_are_never_written),
-		T(features_are_switched_or_refused),
 		T(files_are_received_whole_or_not_at_all),
 		T(wrong_arguments_are_usage_errors),
 	};

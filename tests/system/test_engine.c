@@ -307,6 +307,61 @@ static void switches_are_put_back(void **state)
 	free(image);
 }
 
+/* Another experiment after a kill -9, with another value: what it finds is not the original. */
+static void the_original_outlives_a_killed_experiment(void **state)
+{
+	struct lab *lab = *state;
+	struct machine_spec *spec = &lab->experiment.machines[0];
+	struct pair knob = {"kernel.knob", "7"}, other = {"kernel.knob", "8"};
+	struct variant switched = *lab->experiment.variants[1];
+	struct machine machine = {.spec = spec};
+	char *image = xasprintf("%s/A", lab->folder);
+
+	if (!HAS_FAULT_POINTS) {
+		free(image);
+		skip();
+	}
+	spec->boot = BOOT_NONE;
+	switched.sysctls = (struct pairs){&knob, 1};
+	lab->experiment.variants[1] = &switched;
+	fake_come_up(&machine, &(struct boot_image){image, "", "", ""}, NULL);
+	fake_line(lab->workdir, "root/proc/sys/kernel/knob", "3");
+	lab_kill_at(lab, "stored:7"); /* in the second boot, of the switched variant */
+	assert_switches(lab, "NO_NI_RANDOM", "7");
+	switched.sysctls = (struct pairs){&other, 1};
+	lab_create(lab);
+	lab_must_run(lab);
+	lab_assert_whole(lab);
+	assert_switches(lab, "NI_RANDOM", "3");
+	free(image);
+}
+
+/* A machine's own settings: for every boot anew, put back at the end; what can't be set is noted
+ * once, and nothing is lost by it. */
+static void a_machine_is_tuned_and_put_back(void **state)
+{
+	struct lab *lab = *state;
+	struct machine_spec *spec = &lab->experiment.machines[0];
+	struct machine machine = {.spec = spec};
+	struct store_view view;
+	const char *proof;
+	char *image = xasprintf("%s/A", lab->folder), *value;
+
+	spec->tune.turbo = "off";
+	spec->tune.nmi_watchdog = "off";
+	fake_come_up(&machine, &(struct boot_image){image, "", "", ""}, NULL);
+	lab_must_run(lab);
+	lab_assert_whole(lab);
+	lab_view(lab, &view);
+	proof = view.machines[0].boots[0].attempts[0].proof;
+	assert_non_null(strstr(proof, "this machine has none"));
+	assert_non_null(strstr(proof, "\"nmi_watchdog\",\"before\":\"1\",\"after\":\"0\""));
+	value = machine_line(lab, "proc/sys/kernel/nmi_watchdog");
+	assert_string_equal(value, "1");
+	free(value);
+	free(image);
+}
+
 struct told {
 	int runs, boots;
 	int64_t first_left_ns, last_left_ns;
@@ -411,6 +466,8 @@ int main(void)
 		TEST(a_missing_program_is_told_before_anything_is_measured),
 		TEST(two_engines_never_share_an_experiment),
 		TEST(switches_are_put_back),
+		TEST(the_original_outlives_a_killed_experiment),
+		TEST(a_machine_is_tuned_and_put_back),
 		TEST(progress_counts_down),
 		TEST(nothing_of_a_run_stays_on_the_machine),
 		TEST(no_zombies_are_gathered),
