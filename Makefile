@@ -32,7 +32,7 @@ LONG := $(patsubst tests/system/%.c,$(B)/tests/%,$(wildcard tests/system/long_*.
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/bench_*.c))
 
-.PHONY: all help bench-aa deps quickstart check check-long tests fuzzers fuzz units run-units run-system run-long \
+.PHONY: all help bench-aa bench-bisect deps quickstart check check-long tests fuzzers fuzz units run-units run-system run-long \
 	layers headers format clean newidle-tree bench bench-verdicts FORCE
 all: $(B)/kbracket $(B)/kbracket-agent $(NATIVE)
 
@@ -118,6 +118,9 @@ bench-verdicts: $(B)/bench/bench_verdicts $(B)/bench/bench_family $(B)/bench/ben
 	@$(B)/bench/bench_verdicts $(ARGS)
 	@$(B)/bench/bench_family $(ARGS)
 	@$(B)/bench/bench_sequential $(ARGS)
+
+bench-bisect: $(B)/bench/bench_bisect
+	@$(B)/bench/bench_bisect $(or $(TRIALS),100) $(ARGS)
 
 # Some 96 boots of one kernel in guests, about an hour; goes on where it was stopped.
 bench-aa: all $(B)/bench/bench_aa

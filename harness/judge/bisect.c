@@ -170,13 +170,8 @@ static bool is_none(const struct bisect *b)
 
 void bisect_get(struct bisect *b, struct bisect_result *out, double *posterior)
 {
-	double turn = b->options.lower_is_better ? -1 : 1;
-
 	bisect_refresh(b);
-	*out = (struct bisect_result){.verdict = BISECT_UNDECIDED,
-		.none = b->none,
-		.good_ln = b->boot_count ? turn * b->fit.segments[b->fit.best].good.mean : NAN,
-		.bad_ln = b->boot_count ? turn * b->fit.segments[b->fit.best].bad.mean : NAN};
+	*out = (struct bisect_result){.verdict = BISECT_UNDECIDED, .none = b->none};
 	if (posterior)
 		memcpy(posterior, b->posterior,
 			((size_t)b->options.commits + 1) * sizeof(*posterior));

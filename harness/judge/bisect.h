@@ -34,11 +34,10 @@ struct bisect_result {
 	/* The culprit is one of lo..hi; of a range, hi can be built and the others cannot. Of
 	 * SEVERAL: the larger change. Of UNDECIDED: the smallest range that holds 99 %. NONE: 0. */
 	int lo, hi;
-	double probability;	/* of lo..hi; of NONE: that nothing changed */
-	double none;		/* probability that nothing changed */
-	double several;		/* probability that there is more than one change */
-	int changes[2][2];	/* of SEVERAL: first and last commit of each */
-	double good_ln, bad_ln; /* levels, logarithms of the metric; NAN: not known */
+	double probability; /* of lo..hi; of NONE: that nothing changed */
+	double none;	    /* probability that nothing changed */
+	double several;	    /* probability that there is more than one change */
+	int changes[2][2];  /* of SEVERAL: first and last commit of each */
 };
 
 struct bisect;

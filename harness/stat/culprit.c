@@ -13,12 +13,16 @@
 #define GRID_MARGIN 0.02
 #define GRID_FINENESS 0.4 /* of a boot's error, where few enough points allow it */
 
-enum { GRID_MIN = 61, GRID_MAX = 241, NOISES = NOISE_TAUS * NOISE_DEPTHS * NOISE_SHARES };
+enum { GRID_MIN = 61, GRID_MAX = 401, NOISES = NOISE_TAUS * NOISE_DEPTHS * NOISE_SHARES };
+
+/* A gap between boots that is wider is far beyond what noise explains, and is taken for this: the
+ * grid would be too coarse otherwise. */
+#define GAP_MAX 0.6
 
 /* What a fit works with. Rows of a matrix are count (boots) or tested + 1 (places for the change),
  * each grid.count wide. */
 struct work {
-	const struct culprit_boot *boots;
+	struct culprit_boot *boots; /* our own, ones with gaps closed */
 	size_t count;
 	int *tested; /* commits with boots, ascending */
 	size_t tested_count;
@@ -40,6 +44,29 @@ struct work {
 static int compare_ints(const void *a, const void *b)
 {
 	return *(const int *)a - *(const int *)b;
+}
+
+static int compare_means(const void *a, const void *b)
+{
+	double x = ((const struct culprit_boot *)a)->mean_ln;
+	double y = ((const struct culprit_boot *)b)->mean_ln;
+
+	return (x > y) - (x < y);
+}
+
+/* The order of the boots means nothing to a fit. */
+static void close_gaps(struct work *w)
+{
+	double excess = 0;
+
+	qsort(w->boots, w->count, sizeof(*w->boots), compare_means);
+	for (size_t i = 1; i < w->count; i++) {
+		double gap = w->boots[i].mean_ln - excess - w->boots[i - 1].mean_ln;
+
+		if (gap > GAP_MAX)
+			excess += gap - GAP_MAX;
+		w->boots[i].mean_ln -= excess;
+	}
 }
 
 static void list_tested(struct work *w)
@@ -107,6 +134,7 @@ static void begin(struct work *w)
 {
 	size_t n, places;
 
+	close_gaps(w);
 	list_tested(w);
 	w->within = noise_within(w->boots, w->count);
 	make_grid(w);
@@ -128,6 +156,7 @@ static void begin(struct work *w)
 
 static void end(struct work *w)
 {
+	free(w->boots);
 	free(w->tested);
 	free(w->row);
 	free(w->main);
@@ -345,10 +374,12 @@ static void walk_noises(struct work *w, struct sums *sums, struct culprit_fit *o
 void culprit_fit(
 	const struct culprit_boot *boots, size_t count, int commits, struct culprit_fit *out)
 {
-	struct work w = {.boots = boots, .count = count};
+	struct work w = {.count = count};
 	struct sums sums = {.scale = -INFINITY, .best_none = -INFINITY};
 
 	*out = (struct culprit_fit){0};
+	w.boots = xcalloc(count, sizeof(*w.boots));
+	memcpy(w.boots, boots, count * sizeof(*boots));
 	begin(&w);
 	list_segments(&w, commits, out);
 	sums.place = xcalloc(w.tested_count + 1, sizeof(double));

@@ -13,7 +13,7 @@
 
 #define DEPTH_SD 0.015 /* outliers of one kind differ by that */
 #define WIDE_SD 0.1
-#define FAR_SD 0.15
+#define FAR_SCALE 0.1
 #define FAR_SHARE 0.03
 
 const double noise_taus[NOISE_TAUS] = {0.001, 0.004, 0.01, 0.025};
@@ -54,7 +54,7 @@ static double outlier_sd(const struct culprit_noise *noise, size_t runs)
 static double outlying(const struct culprit_noise *noise, double sd, double distance)
 {
 	return (1 - FAR_SHARE) * dnorm(distance, -noise->depth, sd, 0) +
-	       FAR_SHARE * dnorm(distance, 0, FAR_SD, 0);
+	       FAR_SHARE * dcauchy(distance, 0, FAR_SCALE, 0);
 }
 
 double noise_density(const struct culprit_noise *noise, size_t runs, double distance)
