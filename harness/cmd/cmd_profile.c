@@ -179,21 +179,33 @@ static int keep_one_machine(struct study *study, const char *name, struct err *e
 	return 0;
 }
 
+static void tell_conditions(
+	const struct plan *plan, const char *name, bool several, struct err *err)
+{
+	struct str list = STR_INIT;
+
+	for (size_t i = 0; i < plan->condition_count && list.len < 250; i++)
+		if (!several || str_starts(plan->conditions[i].name, name))
+			str_addf(&list, "%s'%s'", list.len ? ", " : "", plan->conditions[i].name);
+	err_set(err, ERR_USAGE,
+		several ? "'%.80s' is the start of several conditions: %s"
+			: "the experiment has no condition '%.80s'; it has %s",
+		name, str_text(&list));
+	str_release(&list);
+}
+
 /* The condition with that name, or the only one that the name is the start of. */
 static const struct condition *find_condition(
 	const struct plan *plan, const char *name, struct err *err)
 {
 	const struct condition *found = NULL;
-	struct nearest nearest;
 	size_t count = 0;
 
-	nearest_init(&nearest, name);
 	for (size_t i = 0; i < plan->condition_count; i++) {
 		const struct condition *condition = &plan->conditions[i];
 
 		if (strcmp(condition->name, name) == 0)
 			return condition;
-		nearest_try(&nearest, condition->name);
 		if (!str_starts(condition->name, name))
 			continue;
 		found = condition;
@@ -201,10 +213,7 @@ static const struct condition *find_condition(
 	}
 	if (count == 1)
 		return found;
-	err_set(err, ERR_USAGE,
-		count ? "'%.80s' is the start of several conditions: such as '%.80s'"
-		      : "the experiment has no condition '%.80s'%s",
-		name, count ? found->name : nearest_hint(&nearest));
+	tell_conditions(plan, name, count > 0, err);
 	return NULL;
 }
 

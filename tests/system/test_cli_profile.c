@@ -39,7 +39,9 @@ static void a_profile_is_made(void **state)
 	expect_code(bench, 2, "profile base wakefan/fan --in %s", file);
 	expect_text(&bench->chatter, "base cannot be compared with itself");
 	expect_code(bench, 2, "profile same wakefan --in %s", file);
-	expect_text(&bench->chatter, "'wakefan' is the start of several conditions");
+	expect_text(&bench->chatter, "'wakefan' is the start of several conditions: 'wakefan/fan");
+	expect_code(bench, 2, "profile same wakefun --in %s", file);
+	expect_text(&bench->chatter, "no condition 'wakefun'; it has 'wakefan/fan 100%'");
 	expect_code(bench, 2, "profile same");
 	if (!perf_may_look(bench)) {
 		free(file);
