@@ -114,9 +114,10 @@ bench: all newidle-tree $(BENCH) $(B)/bench/lookout
 	@$(B)/bench/bench_build $(B)/bench/work
 	@$(B)/bench/bench_guest $(B)/bench/work
 
-bench-verdicts: $(B)/bench/bench_verdicts $(B)/bench/bench_family $(B)/bench/bench_sequential
+bench-verdicts: $(B)/bench/bench_tails $(B)/bench/bench_verdicts $(B)/bench/bench_family $(B)/bench/bench_sequential
 	@$(B)/bench/bench_verdicts $(ARGS)
 	@$(B)/bench/bench_family $(ARGS)
+	@$(B)/bench/bench_tails $(ARGS)
 	@$(B)/bench/bench_sequential $(ARGS)
 
 bench-bisect: $(B)/bench/bench_bisect

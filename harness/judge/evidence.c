@@ -97,6 +97,9 @@ static int take_cell(void *arg, const struct store_cell *cell)
 		.dropped = cell->dropped,
 		.failed = cell->failed,
 		.unusable = cell->runs > 0 && !isfinite(cell->ln_mean),
+		.observations = cell->observations,
+		.order_low = cell->order_low,
+		.order_high = cell->order_high,
 	};
 	loader->dropped += cell->dropped;
 	loader->count++;

@@ -21,6 +21,9 @@ struct evidence_boot {
 	double mean, cv; /* of the runs; cv a fraction, NaN when unknown */
 	int64_t flagged, dropped, failed;
 	bool unusable; /* it has values, and one of them has no logarithm */
+	/* of a percentile, as in struct store_cell */
+	int64_t observations;
+	double order_low, order_high;
 };
 
 struct evidence_cell {

@@ -4,10 +4,10 @@
 #include <math.h>
 
 #include "base/str.h"
+#include "judge/gates.h"
 #include "judge/judge.h"
 #include "judge/rate.h"
 #include "stat/describe.h"
-#include "stat/drift.h"
 
 /* A slope is worth a word below this p. */
 #define SLOPE_P 0.01
@@ -18,6 +18,10 @@ struct side {
 	double mean, cv; /* mean of the boot means; root mean square of their CVs */
 	double place;	 /* mean place in time */
 	int64_t flagged, dropped;
+	/* of a percentile: the fewest behind a boot's, 0 when one is not known; the order
+	 * statistics around the boots' values, geometric means over boots */
+	int64_t observations;
+	double ln_low, ln_high;
 };
 
 static void side_sum(const struct evidence_cell *cell, int arm, struct side *side)
@@ -41,6 +45,10 @@ static void side_sum(const struct evidence_cell *cell, int arm, struct side *sid
 				     ? fact->mean
 				     : side->mean + (fact->mean - side->mean) / (double)side->boots;
 		side->place += (cell->boots[i].t - side->place) / (double)side->boots;
+		if (side->boots == 1 || fact->observations < side->observations)
+			side->observations = fact->observations;
+		side->ln_low += (log(fact->order_low) - side->ln_low) / (double)side->boots;
+		side->ln_high += (log(fact->order_high) - side->ln_high) / (double)side->boots;
 		if (isfinite(fact->cv)) {
 			squares += fact->cv * fact->cv;
 			with_cv++;
@@ -48,153 +56,6 @@ static void side_sum(const struct evidence_cell *cell, int arm, struct side *sid
 	}
 	if (with_cv > 0)
 		side->cv = sqrt(squares / (double)with_cv);
-}
-
-/* Why a variant has nothing to show on this machine. */
-static const char *absence(const struct store_machine *machine, const struct store_variant *variant,
-	struct arena *arena)
-{
-	int64_t planned = 0, boots = 0;
-
-	for (size_t i = 0; i < machine->boot_count; i++) {
-		const struct store_boot *boot = &machine->boots[i];
-
-		if (boot->variant->id != variant->id)
-			continue;
-		boots++;
-		if (boot->state == STATE_FAILED)
-			return arena_printf(arena, "no boot of '%s' was measured: %s",
-				variant->name, boot->reason);
-		planned += boot->state != STATE_DONE;
-	}
-	if (variant->state == STATE_FAILED)
-		return arena_printf(arena, "'%s' was not built: %s", variant->name,
-			variant->reason[0] ? variant->reason : "build-failed");
-	if (boots == 0)
-		return arena_printf(arena, "no boot of '%s' is planned", variant->name);
-	if (planned > 0)
-		return arena_printf(arena, "'%s' is not measured yet", variant->name);
-	return arena_printf(arena, "no run of '%s' is valid", variant->name);
-}
-
-static const char *gate_unusable(
-	const struct evidence_cell *cell, int a, int b, struct arena *arena)
-{
-	for (size_t i = 0; i < cell->count; i++) {
-		if (!cell->facts[i].unusable ||
-			(cell->boots[i].arm != a && cell->boots[i].arm != b))
-			continue;
-		return arena_printf(arena,
-			"a value in boot %.0f is zero, negative or not finite: it has no ratio",
-			cell->boots[i].t);
-	}
-	return NULL;
-}
-
-/* The drift of the baseline and its gate. */
-static const char *gate_drift(const struct store_view *view, const struct evidence_cell *cell,
-	int a, const struct history *history, struct arena *arena, struct rate *rate)
-{
-	const struct bracket *effect = &rate->effect;
-	double run = effect->within_a, limit;
-	struct drift drift;
-
-	drift_of_arm(cell->boots, cell->count, a, &drift);
-	rate->row.drift = drift.ratio;
-	if (drift.blocks == 0)
-		return NULL;
-	if (!isfinite(run) && history && history->sw_df > 0)
-		run = history->sw2;
-	if (isfinite(view->head.drift_pct))
-		limit = log1p(view->head.drift_pct / 100);
-	else
-		limit = drift_limit(
-			history, run * effect->boots_a / (double)effect->runs_a, drift.blocks);
-	rate->row.drift_expected = expm1(limit);
-	if (!isfinite(limit) || fabs(drift.ln) <= limit)
-		return NULL;
-	return arena_printf(arena, "the baseline drifted %.2f %%, expected up to %.2f %%",
-		100 * drift.ratio, 100 * expm1(limit));
-}
-
-static double cv_limit(const struct store_view *view, const struct history *history, size_t runs)
-{
-	return isfinite(view->head.cv_pct) ? view->head.cv_pct / 100
-					   : drift_cv_limit(history, runs);
-}
-
-static bool is_scattered(const struct store_view *view, const struct evidence_cell *cell, size_t i,
-	const struct history *history)
-{
-	return cell->facts[i].cv > cv_limit(view, history, cell->boots[i].runs);
-}
-
-/* The boots of one side that scatter beyond the gate; *worst is one of them. */
-static int64_t scattered(const struct store_view *view, const struct evidence_cell *cell, int arm,
-	const struct history *history, size_t *worst)
-{
-	int64_t count = 0;
-
-	for (size_t i = 0; i < cell->count; i++) {
-		if (cell->boots[i].arm != arm || !is_scattered(view, cell, i, history))
-			continue;
-		if (count == 0 || cell->facts[i].cv > cell->facts[*worst].cv)
-			*worst = i;
-		count++;
-	}
-	return count;
-}
-
-static const bool *disturbed_boots(const struct store_view *view, const struct evidence_cell *cell,
-	int a, int b, const struct history *history, struct arena *arena)
-{
-	bool *disturbed = arena_alloc(arena, (cell->count + 1) * sizeof(*disturbed));
-
-	for (size_t i = 0; i < cell->count; i++)
-		disturbed[i] = (cell->boots[i].arm == a || cell->boots[i].arm == b) &&
-			       is_scattered(view, cell, i, history);
-	return disturbed;
-}
-
-/* How often the block of a boot was tried again already. */
-static const char *repeats_text(const struct evidence_cell *cell, size_t boot, struct arena *arena)
-{
-	const struct block *block =
-		cell->blocks ? blocks_get(cell->blocks, cell->boots[boot].block) : NULL;
-
-	if (block && block->repeats)
-		block = blocks_get(cell->blocks, block->repeats);
-	if (!block || !block->repeated)
-		return "";
-	return arena_printf(
-		arena, "; its block was repeated %s", block->repeated == 1 ? "once" : "twice");
-}
-
-/* A boot that scatters was disturbed; a kernel all of whose boots do, beside a quiet baseline, has
- * been found out: that goes to the notes. */
-static const char *gate_cv(const struct store_view *view, const struct evidence_cell *cell, int a,
-	int b, const struct history *history, struct arena *arena, struct rate *rate,
-	struct str *notes)
-{
-	size_t worst_a = 0, worst_b = 0, worst;
-	int64_t count_a = scattered(view, cell, a, history, &worst_a);
-	int64_t count_b = scattered(view, cell, b, history, &worst_b);
-
-	if (count_a + count_b == 0)
-		return NULL;
-	if (count_a == 0 && count_b == rate->row.boots) {
-		str_addf(notes, "; its runs scatter by %.2f %%, the baseline's by %.2f %%",
-			rate->row.cv_pct, rate->row.against_cv_pct);
-		return NULL;
-	}
-	worst = count_b == 0 || (count_a > 0 && cell->facts[worst_a].cv > cell->facts[worst_b].cv)
-			? worst_a
-			: worst_b;
-	rate->disturbed = disturbed_boots(view, cell, a, b, history, arena);
-	return arena_printf(arena, "runs of boot %.0f scatter by %.2f %%, expected up to %.2f %%%s",
-		cell->boots[worst].t, 100 * cell->facts[worst].cv,
-		100 * cv_limit(view, history, cell->boots[worst].runs),
-		repeats_text(cell, worst, arena));
 }
 
 static void note_method(
@@ -225,6 +86,7 @@ static void fill_row(const struct evidence_cell *cell, const struct side *a, con
 {
 	const struct bracket *effect = &rate->effect;
 	struct store_verdict *row = &rate->row;
+	bool tail = cell->metric->percentile > 0;
 
 	*row = (struct store_verdict){
 		.machine_id = cell->machine->id,
@@ -256,6 +118,12 @@ static void fill_row(const struct evidence_cell *cell, const struct side *a, con
 		.drift = NAN,
 		.drift_expected = NAN,
 		.level = NAN,
+		.observations = b->observations,
+		.against_observations = a->observations,
+		.order_low = tail && b->boots ? exp(b->ln_low) : (double)NAN,
+		.order_high = tail && b->boots ? exp(b->ln_high) : (double)NAN,
+		.against_order_low = tail && a->boots ? exp(a->ln_low) : (double)NAN,
+		.against_order_high = tail && a->boots ? exp(a->ln_high) : (double)NAN,
 		.dropped = a->dropped + b->dropped,
 		.flagged = a->flagged + b->flagged,
 		.word_kept = "",
@@ -282,39 +150,6 @@ static const struct store_variant *measured_as(
 	return twin;
 }
 
-/* Looks for what is wrong with the runs; the first that is found holds. */
-static void find_gate(const struct store_view *view, const struct evidence_cell *cell, int a, int b,
-	const struct history *history, struct arena *arena, struct rate *rate, struct str *notes)
-{
-	const char *drift = gate_drift(view, cell, a, history, arena, rate);
-	const char *cv = gate_cv(view, cell, a, b, history, arena, rate, notes);
-	const struct {
-		enum verdict_why why;
-		const char *text;
-	} gates[] = {
-		{VERDICT_WHY_UNUSABLE, gate_unusable(cell, a, b, arena)},
-		{VERDICT_WHY_MEANS_ONLY, view->head.means_only ? "boot means without runs: an "
-								 "estimate, no verdict"
-							       : NULL},
-		{VERDICT_WHY_DRIFT, drift},
-		{VERDICT_WHY_CV, cv},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(gates) && rate->gate == VERDICT_WHY_NONE; i++) {
-		if (gates[i].text) {
-			rate->gate = gates[i].why;
-			rate->gate_text = gates[i].text;
-		}
-	}
-	if (rate->gate == VERDICT_WHY_NONE && rate->effect.method == BRACKET_NONE) {
-		const struct store_variant *absent =
-			rate->effect.boots_b == 0 ? rate->variant : rate->against;
-
-		rate->gate = VERDICT_WHY_NO_RUNS;
-		rate->gate_text = absence(cell->machine, absent, arena);
-	}
-}
-
 void rate_effect(const struct store_view *view, const struct evidence_cell *cell,
 	const struct store_variant *variant, const struct store_variant *against,
 	const struct history *history, struct arena *arena, struct rate *out)
@@ -331,7 +166,7 @@ void rate_effect(const struct store_view *view, const struct evidence_cell *cell
 	bracket_effect(
 		cell->boots, cell->count, base->position, booted->position, history, &out->effect);
 	fill_row(cell, &a, &b, out);
-	find_gate(view, cell, base->position, booted->position, history, arena, out, &notes);
+	gates_find(view, cell, base->position, booted->position, history, arena, out, &notes);
 	note_method(&out->effect, &a, &b, &notes);
 	if (booted != variant)
 		str_addf(&notes, "; the same kernel as '%s', measured once", booted->name);
@@ -390,7 +225,8 @@ void rate_decide(const struct store_view *view, double q, int64_t family, struct
 	verdict_decide(&rate->effect, q, rate->gate, &rule, &verdict);
 	row->word = verdict.word;
 	row->reason = reason_of(rate, &verdict, arena);
-	/* Published means do not get better by boots of ours. */
-	if (verdict.further_boots > 0 && verdict.why != VERDICT_WHY_MEANS_ONLY)
+	/* Published means do not get better by boots of ours, nor short runs by more of them. */
+	if (verdict.further_boots > 0 && verdict.why != VERDICT_WHY_MEANS_ONLY &&
+		verdict.why != VERDICT_WHY_FEW_OBSERVATIONS)
 		row->further_boots = verdict.further_boots;
 }

@@ -121,7 +121,8 @@ static bool is_hopeless(const struct rate *rate)
 	case VERDICT_WHY_NO_RUNS:
 	case VERDICT_WHY_UNUSABLE:
 	case VERDICT_WHY_MEANS_ONLY:
-	case VERDICT_WHY_CV: /* its block was repeated as often as it may be */
+	case VERDICT_WHY_FEW_OBSERVATIONS: /* a boot more has as few */
+	case VERDICT_WHY_CV:		   /* its block was repeated as often as it may be */
 		return true;
 	case VERDICT_WHY_NONE:
 	case VERDICT_WHY_DRIFT:

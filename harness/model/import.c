@@ -35,6 +35,8 @@ enum column {
 	N_RUNS,
 	MEAN,
 	CV,
+	PERCENTILE,
+	POOLED,
 	CONTROL_OF,
 	CONTROL,
 	DECIDES,
@@ -74,6 +76,8 @@ static const struct {
 	[N_RUNS] = {"n_runs", FOR_MEANS},
 	[MEAN] = {"mean", FOR_MEANS},
 	[CV] = {"cv_pct", OPTIONAL},
+	[PERCENTILE] = {"percentile", OPTIONAL},
+	[POOLED] = {"pooled", OPTIONAL},
 	[CONTROL_OF] = {"control_of", OPTIONAL},
 	[CONTROL] = {"control", OPTIONAL},
 	[DECIDES] = {"decides", OPTIONAL},
@@ -208,6 +212,18 @@ static int read_optional_int(
 	return *field(import, column) ? read_int(import, column, 0, out, err) : 0;
 }
 
+/* 0 or 1; empty stays as it is. */
+static int read_mark(struct import *import, enum column column, bool *out, struct err *err)
+{
+	int64_t value = *out;
+	int ret = read_optional_int(import, column, &value, err);
+
+	if (!ret && value > 1)
+		return fail(import, err, "%s is 0 or 1", columns[column].name);
+	*out = value;
+	return ret;
+}
+
 static int read_better(struct import *import, bool *lower, struct err *err)
 {
 	const char *text = field(import, BETTER);
@@ -259,18 +275,14 @@ static int read_metric(struct import *import, struct store_import_row *row, stru
 		ret = read_name(import, UNIT, name_check_line, &row->unit, err);
 	if (!ret)
 		ret = read_better(import, &row->lower_is_better, err);
-	return ret;
-}
-
-/* 0 or 1; empty stays as it is. */
-static int read_mark(struct import *import, enum column column, bool *out, struct err *err)
-{
-	int64_t value = *out;
-	int ret = read_optional_int(import, column, &value, err);
-
-	if (!ret && value > 1)
-		return fail(import, err, "%s is 0 or 1", columns[column].name);
-	*out = value;
+	if (!ret)
+		ret = read_num(import, PERCENTILE, 0, &row->percentile, err);
+	if (!ret && row->percentile >= 100)
+		ret = fail(import, err, "percentile is not below 100");
+	if (!ret)
+		ret = read_mark(import, POOLED, &row->pooled, err);
+	if (!ret && row->pooled && !row->percentile)
+		ret = fail(import, err, "it is pooled, and no percentile is named");
 	return ret;
 }
 

@@ -403,5 +403,19 @@ static const char version_7[] =
 static const char version_8[] =
 	"ALTER TABLE variant ADD COLUMN control INTEGER NOT NULL DEFAULT 0;";
 
-const char *const schema_steps[SCHEMA_VERSION] = {
-	version_1, version_2, version_3, version_4, version_5, version_6, version_7, version_8};
+static const char version_9[] =
+	/* the percentile that the metric is; NULL: it is none */
+	"ALTER TABLE metric ADD COLUMN percentile REAL;"
+	/* 1: samples are observations, and that percentile is taken of those of a boot */
+	"ALTER TABLE metric ADD COLUMN pooled INTEGER NOT NULL DEFAULT 0;"
+	/* of a percentile: the fewest observations behind a boot's; where it lies by order
+	 * statistics, mean over boots; NULL: not known */
+	"ALTER TABLE verdict ADD COLUMN observations INTEGER;"
+	"ALTER TABLE verdict ADD COLUMN against_observations INTEGER;"
+	"ALTER TABLE verdict ADD COLUMN order_low REAL;"
+	"ALTER TABLE verdict ADD COLUMN order_high REAL;"
+	"ALTER TABLE verdict ADD COLUMN against_order_low REAL;"
+	"ALTER TABLE verdict ADD COLUMN against_order_high REAL;";
+
+const char *const schema_steps[SCHEMA_VERSION] = {version_1, version_2, version_3, version_4,
+	version_5, version_6, version_7, version_8, version_9};

@@ -94,6 +94,8 @@ static int each_mean_cell(
 				      .variance = cv * cv * mean * mean,
 				      .ln_mean = mean > 0 ? log(mean) : (double)NAN,
 				      .ln_variance = cv * cv,
+				      .order_low = (double)NAN,
+				      .order_high = (double)NAN,
 			      });
 		if (ret)
 			break;

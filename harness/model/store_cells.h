@@ -8,7 +8,9 @@
 
 /*
  * The numbers of a boot for one metric of one condition. A run's value is the mean of its samples
- * of that metric; warm-ups, interrupted and failed runs have no part.
+ * of that metric, or the percentile of those that are observations; warm-ups, interrupted and
+ * failed runs have no part. A boot's value is the mean of its runs'; of a percentile it is their
+ * median, or, where there are observations, the percentile of those of all runs.
  */
 struct store_cell {
 	int64_t machine_id, condition_id, metric_id, boot_id, variant_id;
@@ -18,8 +20,13 @@ struct store_cell {
 	const double
 		*values; /* one per run, in order; borrowed during the call; NULL: means only */
 	size_t runs;	 /* that count; means only: as published */
-	double mean, variance;	     /* of the values; variance NaN below two runs */
-	double ln_mean, ln_variance; /* of their natural logarithms; NaN when a value is <= 0 */
+	double mean, variance;	     /* the boot's value; that of the runs'; NaN below two runs */
+	double ln_mean, ln_variance; /* the same of logarithms; NaN when a value is <= 0 */
+	/* of a percentile: observations behind the boot's value (the fewest behind a run's, where
+	 * those are all there is; 0: not told), and the order statistics around it, 95 % sure;
+	 * NaN where there are too few for that */
+	int64_t observations;
+	double order_low, order_high;
 	/* runs of the whole condition in this boot: */
 	int64_t flagged; /* done, and carry a reason whose policy is flag */
 	int64_t dropped; /* done, and carry a reason whose policy is drop */

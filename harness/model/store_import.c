@@ -157,17 +157,20 @@ static int find_metric(struct import *import, const struct store_import_row *row
 	struct db *db = import->store->db;
 	const char *better = row->lower_is_better ? "lower" : "higher";
 	int ret = db_run(db, err,
-		"INSERT OR IGNORE INTO metric (condition_id, position, name, unit, better)"
-		" SELECT ?1, count(*), ?2, ?3, ?4 FROM metric WHERE condition_id = ?1",
-		"ittt", import->condition_id, row->metric, row->unit, better);
+		"INSERT OR IGNORE INTO metric (condition_id, position, name, unit, better,"
+		" percentile, pooled) SELECT ?1, count(*), ?2, ?3, ?4, nullif(?5, 0), ?6"
+		" FROM metric WHERE condition_id = ?1",
+		"itttdi", import->condition_id, row->metric, row->unit, better, row->percentile,
+		(int64_t)row->pooled);
 
 	if (ret)
 		return ret;
 	ret = db_get_int(db, &import->metric_id, err,
 		"SELECT id FROM metric WHERE condition_id = ? AND name = ? AND unit = ?"
-		" AND better = ?",
-		"ittt", import->condition_id, row->metric, row->unit, better);
-	return agreed(ret, "unit or better direction", err);
+		" AND better = ? AND ifnull(percentile, 0) = ? AND pooled = ?",
+		"itttdi", import->condition_id, row->metric, row->unit, better, row->percentile,
+		(int64_t)row->pooled);
+	return agreed(ret, "unit, better direction or percentile", err);
 }
 
 static int add_flags(struct import *import, int64_t run_id, const char *flags, struct err *err)
@@ -264,6 +267,7 @@ static bool same_boot(const struct store_import_row *a, const struct store_impor
 static bool same_metric(const struct store_import_row *a, const struct store_import_row *b)
 {
 	return a && a->control == b->control && a->undeciding == b->undeciding &&
+	       a->percentile == b->percentile && a->pooled == b->pooled &&
 	       a->workers == b->workers && a->cpus == b->cpus &&
 	       a->saturation_pct == b->saturation_pct && a->lower_is_better == b->lower_is_better &&
 	       strcmp(a->suite, b->suite) == 0 && strcmp(a->machine, b->machine) == 0 &&

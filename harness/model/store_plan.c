@@ -193,10 +193,11 @@ static int add_metrics(
 		const struct metric_spec *metric = &suite->metrics[i];
 
 		ret = db_run(create->store->db, err,
-			"INSERT INTO metric (condition_id, position, name, unit, better)"
-			" VALUES (?, ?, ?, ?, ?)",
-			"iittt", condition_id, (int64_t)i, metric->name, metric->unit,
-			metric->better == BETTER_LOWER ? "lower" : "higher");
+			"INSERT INTO metric (condition_id, position, name, unit, better,"
+			" percentile, pooled) VALUES (?, ?, ?, ?, ?, nullif(?, 0), ?)",
+			"iitttdi", condition_id, (int64_t)i, metric->name, metric->unit,
+			metric->better == BETTER_LOWER ? "lower" : "higher", metric->percentile,
+			(int64_t)metric_is_pooled(metric));
 	}
 	return ret;
 }

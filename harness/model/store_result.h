@@ -90,6 +90,8 @@ struct store_import_row {
 	int ordinal;	   /* of the sample in the run, from 1 */
 	double value;
 	int64_t observations; /* behind a sample; 0: not told */
+	double percentile;    /* that the metric is; 0: none */
+	bool pooled;	      /* samples are observations, of which it is taken */
 	int64_t runs;
 	double cv_pct;	     /* NaN: not published */
 	const char *counter; /* NULL: a sample. Else metric is ""; value NaN where flags, being its

@@ -32,7 +32,8 @@ int store_each_sample(
 		" condition.name, saturation_pct, workers, cpus, metric.name, metric.unit,"
 		" better = 'lower', run.kind, run.ordinal, try, run.id, run.started_ns,"
 		" (SELECT group_concat(reason, ' ') FROM flag WHERE flag.run_id = run.id),"
-		" sample.ordinal, value, sample.observations," STORE_MARK_COLUMNS " FROM boot"
+		" sample.ordinal, value, sample.observations, percentile, "
+		"pooled," STORE_MARK_COLUMNS " FROM boot"
 		" CROSS JOIN run ON run.boot_id = boot.id"
 		" CROSS JOIN sample ON sample.run_id = run.id AND sample.reading = run.reading"
 		" CROSS JOIN metric ON metric.id = metric_id"
@@ -71,7 +72,9 @@ int store_each_sample(
 			.ordinal = (int)db_int(rows, 18),
 			.value = db_double(rows, 19),
 			.observations = store_int_or(rows, 20, 0),
-			.marks = store_read_marks(rows, 21),
+			.percentile = db_double(rows, 21),
+			.pooled = db_int(rows, 22),
+			.marks = store_read_marks(rows, 23),
 		};
 
 		ret = fn(arg, &row);

@@ -38,6 +38,8 @@ struct store_sample_row {
 	int ordinal;
 	double value;
 	int64_t observations; /* that a percentile or mean is of; 0: not told */
+	double percentile;    /* that the metric is; NaN: none */
+	bool pooled;	      /* the sample is an observation, or so many of it */
 };
 typedef int store_sample_fn(void *arg, const struct store_sample_row *row);
 /* Every sample of the reading that counts, but not those of runs under counters, in order of
@@ -136,6 +138,8 @@ struct store_verdict {
 	bool headline;
 	int look;     /* that it was reached at, from 1; 0: the experiment has none */
 	double level; /* p at that look is held to it; NaN: there are no looks */
+	int64_t observations, against_observations; /* behind a percentile; 0: not told, or none */
+	double order_low, order_high, against_order_low, against_order_high;
 };
 
 /* Replaces all verdicts of the experiment. condition_id is not stored (the metric knows it). */

@@ -115,7 +115,7 @@ static int load_metrics(struct store *store, struct arena *arena, struct store_c
 	struct list list = {.size = sizeof(struct store_metric)};
 	struct db_rows *rows;
 	int ret = db_query(store->db, &rows, err,
-		"SELECT id, position, name, unit, better = 'lower' FROM metric"
+		"SELECT id, position, name, unit, better = 'lower', percentile, pooled FROM metric"
 		" WHERE condition_id = ? ORDER BY position",
 		"i", condition->id);
 
@@ -128,6 +128,8 @@ static int load_metrics(struct store *store, struct arena *arena, struct store_c
 			.name = store_arena_text(arena, rows, 2),
 			.unit = store_arena_text(arena, rows, 3),
 			.lower_is_better = db_int(rows, 4),
+			.percentile = db_double(rows, 5),
+			.pooled = db_int(rows, 6),
 		};
 	db_end(rows);
 	condition->metrics = list_keep(&list, arena, &condition->metric_count);

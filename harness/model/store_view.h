@@ -29,6 +29,8 @@ struct store_metric {
 	int position;
 	const char *name, *unit;
 	bool lower_is_better;
+	double percentile; /* 0 or NaN: it is none */
+	bool pooled;	   /* taken of all observations of a boot; else the runs' median */
 };
 
 struct store_condition {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include <math.h>
+
 #include "model/store_walk.h"
 
 /* A run of the boot that is being read. */
@@ -26,6 +28,8 @@ void walk_release(struct walk *walk)
 	free(walk->conditions);
 	free(walk->counts);
 	free(walk->entries);
+	free(walk->tails);
+	free(walk->observed);
 }
 
 static int compare_links(const void *a, const void *b)
@@ -68,7 +72,7 @@ int walk_load_columns(struct walk *walk, struct err *err)
 	int64_t last_condition = 0;
 	struct db_rows *rows;
 	int ret = db_query(walk->store->db, &rows, err,
-		"SELECT condition.id, metric.id FROM condition"
+		"SELECT condition.id, metric.id, percentile / 100, pooled FROM condition"
 		" JOIN metric ON metric.condition_id = condition.id"
 		" WHERE experiment_id = ? AND machine_id = ?"
 		" ORDER BY condition.position, metric.position",
@@ -90,8 +94,8 @@ int walk_load_columns(struct walk *walk, struct err *err)
 		walk->metrics[walk->metric_count++] =
 			(struct walk_link){metric, walk->column_count};
 		GROW(walk->columns, walk->column_count, walk->column_capacity);
-		walk->columns[walk->column_count++] =
-			(struct walk_column){condition, metric, walk->condition_count - 1};
+		walk->columns[walk->column_count++] = (struct walk_column){condition, metric,
+			walk->condition_count - 1, db_double(rows, 2), db_int(rows, 3)};
 	}
 	db_end(rows);
 	return ret;
@@ -185,6 +189,9 @@ struct gather {
 	const struct boot_run *run;
 	double sum;
 	int64_t count;
+	int64_t fewest;	  /* observations behind one of them; 0: not told */
+	size_t first;	  /* of its own among the walk's observed */
+	size_t column;	  /* SIZE_MAX: none of the walk's */
 	size_t next_link; /* where the next metric most likely is */
 };
 
@@ -200,23 +207,68 @@ static size_t metric_column(const struct walk *walk, struct gather *gather)
 	return walk->metrics[gather->next_link++].index;
 }
 
+/* What is behind a percentile; observations are kept where they are all that it is made of. */
+static uint32_t keep_tail(struct walk *walk, const struct walk_column *column,
+	const struct gather *gather, double *value)
+{
+	struct walk_tail tail = {gather->fewest, gather->first, 0};
+
+	if (isnan(column->percentile))
+		return 0;
+	if (column->pooled) {
+		tail.observations = 0;
+		tail.count = walk->observed_count - gather->first;
+		for (size_t i = gather->first; i < walk->observed_count; i++)
+			tail.observations += walk->observed[i].times;
+		quantile_sort(walk->observed + tail.first, tail.count);
+		*value = quantile_of_counts(
+			walk->observed + tail.first, tail.count, column->percentile);
+	}
+	GROW(walk->tails, walk->tail_count, walk->tail_capacity);
+	walk->tails[walk->tail_count++] = tail;
+	return (uint32_t)walk->tail_count;
+}
+
 static void keep_value(struct walk *walk, size_t boot, struct gather *gather)
 {
-	size_t column;
+	double value = gather->sum / (double)gather->count;
+	uint32_t tail;
 
-	if (!gather->count)
+	if (!gather->count || gather->column == SIZE_MAX)
 		return;
-	column = metric_column(walk, gather);
-	if (column == SIZE_MAX)
-		return;
+	tail = keep_tail(walk, &walk->columns[gather->column], gather, &value);
 	GROW(walk->entries, walk->entry_count, walk->entry_capacity);
 	walk->entries[walk->entry_count++] = (struct walk_entry){
-		.value = gather->sum / (double)gather->count,
+		.value = value,
 		.boot = (uint32_t)boot,
-		.column = (uint32_t)column,
+		.column = (uint32_t)gather->column,
 		.position = gather->run->position,
+		.tail = tail,
 		.dropped = gather->run->dropped,
 	};
+}
+
+static void begin(const struct walk *walk, struct gather *gather, const struct boot_run *run,
+	int64_t run_id, int64_t metric_id)
+{
+	*gather = (struct gather){.run_id = run_id,
+		.metric_id = metric_id,
+		.run = run,
+		.first = walk->observed_count,
+		.next_link = gather->next_link};
+	gather->column = metric_column(walk, gather);
+}
+
+static void add_sample(struct walk *walk, struct gather *gather, double value, int64_t observations)
+{
+	gather->sum += value;
+	if (gather->count++ == 0 || observations < gather->fewest)
+		gather->fewest = observations;
+	if (gather->column == SIZE_MAX || !walk->columns[gather->column].pooled)
+		return;
+	GROW(walk->observed, walk->observed_count, walk->observed_capacity);
+	walk->observed[walk->observed_count++] =
+		(struct quantile_count){value, observations ? observations : 1};
 }
 
 static int load_samples(struct walk *walk, size_t boot, struct boot_runs *runs, size_t first,
@@ -226,7 +278,7 @@ static int load_samples(struct walk *walk, size_t boot, struct boot_runs *runs, 
 	struct db_rows *rows;
 	size_t hint = first;
 	int ret = db_query(walk->store->db, &rows, err,
-		"SELECT run_id, reading, metric_id, value FROM sample"
+		"SELECT run_id, reading, metric_id, value, observations FROM sample"
 		" WHERE run_id BETWEEN ? AND ? ORDER BY run_id, reading, metric_id, ordinal",
 		"ii", runs->items[first].id, runs->items[end - 1].id);
 
@@ -240,10 +292,9 @@ static int load_samples(struct walk *walk, size_t boot, struct boot_runs *runs, 
 			continue;
 		if (gather.run_id != run_id || gather.metric_id != metric_id) {
 			keep_value(walk, boot, &gather);
-			gather = (struct gather){run_id, metric_id, run, 0, 0, gather.next_link};
+			begin(walk, &gather, run, run_id, metric_id);
 		}
-		gather.sum += db_double(rows, 3);
-		gather.count++;
+		add_sample(walk, &gather, db_double(rows, 3), store_int_or(rows, 4, 0));
 	}
 	db_end(rows);
 	keep_value(walk, boot, &gather);

@@ -6,6 +6,7 @@
 
 #include "model/store_cells.h"
 #include "model/store_db.h"
+#include "stat/quantile.h"
 
 /*
  * For store_cells.c and store_walk*.c only. A walk reads the runs and samples of a list of boots in
@@ -21,7 +22,9 @@ struct walk_boot {
 /* One metric of one condition. */
 struct walk_column {
 	int64_t condition_id, metric_id;
-	size_t condition; /* index among the walk's conditions */
+	size_t condition;  /* index among the walk's conditions */
+	double percentile; /* a fraction; NaN: it is none */
+	bool pooled;
 };
 
 /* An id in the database and the index that it stands for. */
@@ -40,7 +43,14 @@ struct walk_entry {
 	double value;
 	uint32_t boot, column;
 	int32_t position; /* of the run in its boot */
+	uint32_t tail;	  /* of a percentile: one more than its place among the walk's tails */
 	bool dropped;	  /* its run is left out by policy */
+};
+
+/* What is behind a run's percentile. */
+struct walk_tail {
+	int64_t observations; /* 0: not told */
+	size_t first, count;  /* its own, among the walk's observed */
 };
 
 struct walk {
@@ -59,6 +69,10 @@ struct walk {
 	struct walk_counts *counts; /* [boot][condition] */
 	struct walk_entry *entries;
 	size_t entry_count, entry_capacity;
+	struct walk_tail *tails;
+	size_t tail_count, tail_capacity;
+	struct quantile_count *observed; /* observations of pooled percentiles */
+	size_t observed_count, observed_capacity;
 };
 
 void walk_release(struct walk *walk);

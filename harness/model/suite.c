@@ -241,6 +241,11 @@ static void check_pins(const struct opt_ctx *ctx, const struct suite *suite)
 				suite->files_sha256.items[i].key);
 }
 
+bool metric_is_pooled(const struct metric_spec *metric)
+{
+	return metric->percentile > 0 && metric->which == WHICH_ALL;
+}
+
 /* A metric's name, or a template. */
 static void check_counting(const struct opt_ctx *ctx, const struct suite *suite)
 {

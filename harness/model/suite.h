@@ -29,6 +29,7 @@ struct metric_spec {
 				perf: an event */
 	const char *within;  /* regex: only its match is looked at, which must be there once; NULL:
 				all of the output */
+	double percentile;   /* that the value is, or that is taken of all values; 0: it is none */
 	int64_t min_count;   /* observations that must be behind a value, regex group "count" */
 	enum metric_which which; /* WHICH_ONLY: more than one match makes the run invalid */
 	int64_t nth;		 /* WHICH_NTH, from 1 */
@@ -37,6 +38,10 @@ struct metric_spec {
 	bool optional; /* absent is fine; otherwise absent makes the run invalid */
 	bool zero_ok;  /* 0 is a measurement; otherwise it makes the run invalid */
 };
+
+/* True when the values are the observations themselves, or a histogram of them (`count`), of which
+ * the percentile is taken over all runs of a boot. */
+bool metric_is_pooled(const struct metric_spec *metric);
 
 /* A check on what the program itself printed: the text of the match must equal an expanded
  * template ("workers: {workers}"), else the run is invalid. */

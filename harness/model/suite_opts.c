@@ -215,6 +215,8 @@ const struct opt metric_opts[] = {
 		.help = "which match counts; with only, a second match makes the run invalid"},
 	{"nth", OPT_INT, METRIC(nth), .min = 0, .max = 1e6,
 		.help = "for which: nth, from 1"},
+	{"percentile", OPT_PCT, METRIC(percentile), .min = 0.001, .max = 99.9999,
+		.help = "which percentile the value is; with which: all, that is taken of the values"},
 	{"min_count", OPT_INT, METRIC(min_count), .min = 0, .max = 1e15,
 		.help = "a value with fewer observations behind it counts as absent"},
 	{"from", OPT_CHOICE, METRIC(from), .def = "stdout", .choices = stream_names,

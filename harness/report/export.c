@@ -153,6 +153,8 @@ static int add_sample(void *arg, const struct store_sample_row *row)
 		NUM("value", row->value),
 		row->observations ? INT("observations", row->observations)
 				  : TEXT("observations", NULL),
+		NUM("percentile", row->percentile),
+		INT("pooled", row->pooled),
 		TEXT("state", "done"),
 		TEXT("reason", row->flags),
 		MARKS(row->marks),
@@ -187,6 +189,8 @@ static int add_failed(void *arg, const struct store_run_row *row)
 		TEXT("ordinal", NULL),
 		TEXT("value", NULL),
 		TEXT("observations", NULL),
+		TEXT("percentile", NULL),
+		TEXT("pooled", NULL),
 		TEXT("state", store_state_name(row->state)),
 		TEXT("reason", row->reason),
 		MARKS(row->marks),

@@ -48,6 +48,12 @@ static const char *block_title(struct arena *arena, const struct store_condition
 	return arena_printf(arena, "%.*s: %s", stem, condition->name, metric->name);
 }
 
+static bool same_percentile(const struct store_metric *a, const struct store_metric *b)
+{
+	return a->pooled == b->pooled &&
+	       (a->percentile == b->percentile || (!(a->percentile > 0) && !(b->percentile > 0)));
+}
+
 static struct report_block *block_for(struct report *report, const struct store_machine *machine,
 	const struct store_condition *condition, const struct store_metric *metric)
 {
@@ -58,6 +64,7 @@ static struct report_block *block_for(struct report *report, const struct store_
 		block = &report->blocks[i];
 		if (block->machine == machine && strcmp(block->title, title) == 0 &&
 			strcmp(block->unit, metric->unit) == 0 &&
+			same_percentile(block->columns[0].metric, metric) &&
 			block->lower_is_better == metric->lower_is_better)
 			return block;
 	}
@@ -93,6 +100,7 @@ static void add_column(struct report *report, const struct store_machine *machin
 	column->metric = metric;
 	column->cells = arena_alloc(
 		report->arena, (report->view.variant_count + 1) * sizeof(*column->cells));
+	column->cell_count = report->view.variant_count;
 	while (*next < report->verdict_count && report->verdicts[*next].metric_id == metric->id) {
 		const struct store_verdict *verdict = &report->verdicts[(*next)++];
 		int at = variant_position(report, verdict->variant_id);

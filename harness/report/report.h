@@ -23,6 +23,7 @@ struct report_column {
 	const struct store_condition *condition;
 	const struct store_metric *metric;
 	const struct store_verdict **cells; /* by variant position; NULL where there is none */
+	size_t cell_count;
 };
 
 /* The columns that make one table: a metric of a suite's workload over its saturations. */

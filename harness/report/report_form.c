@@ -126,6 +126,40 @@ void form_verdict(struct str *out, const struct store_verdict *verdict, int mark
 		str_addf(out, " [%d]", mark);
 }
 
+/* Runs in a boot, where all of them have as many; else 0. */
+static int64_t runs_a_boot(const struct report_block *block)
+{
+	int64_t runs = 0;
+
+	for (size_t c = 0; c < block->count; c++)
+		for (size_t v = 0; v < block->columns[c].cell_count; v++) {
+			const struct store_verdict *verdict = block->columns[c].cells[v];
+
+			if (!verdict || !verdict->boots)
+				continue;
+			if (verdict->runs % verdict->boots ||
+				(runs && runs != verdict->runs / verdict->boots))
+				return 0;
+			runs = verdict->runs / verdict->boots;
+		}
+	return runs;
+}
+
+void form_percentile(struct str *out, const struct report_block *block)
+{
+	const struct store_metric *metric = block->count ? block->columns[0].metric : NULL;
+	int64_t runs = runs_a_boot(block);
+
+	if (!metric || !(metric->percentile > 0))
+		return;
+	if (metric->pooled)
+		str_addf(out, " (p%g of all in a boot)", metric->percentile);
+	else if (runs)
+		str_addf(out, " (median of %lld runs' p%g)", (long long)runs, metric->percentile);
+	else
+		str_addf(out, " (median of the runs' p%g)", metric->percentile);
+}
+
 void form_verdict_json(json_t *out, const struct store_verdict *verdict)
 {
 	json_put_text(out, "verdict", verdict_word_name(verdict->word));

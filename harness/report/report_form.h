@@ -25,6 +25,9 @@ void form_verdict(struct str *out, const struct store_verdict *verdict, int mark
 /* True when the reason of a verdict has to go to a footnote. */
 bool form_needs_footnote(const struct store_verdict *verdict);
 
+/* " (median of 9 runs' p99)", " (p99 of all in a boot)": what stands for a boot where the metric is
+ * a percentile; nothing where it is none. */
+void form_percentile(struct str *out, const struct report_block *block);
 /* What moved and by how much: at most three lines. */
 void report_headline(const struct report *report, const struct layout *layout, struct str *out);
 /* How one kernel under two labels came out, in a line of its own; nothing without controls. */

@@ -165,6 +165,15 @@ static json_t *json_of_verdict(const struct report *report, const struct store_v
 	json_put_num(out, "between_sd_ln", verdict->between_sd);
 	json_put_num(out, "drift_pct", 100 * verdict->drift);
 	json_put_num(out, "drift_expected_pct", 100 * verdict->drift_expected);
+	json_put(out, "observations",
+		verdict->observations ? json_integer(verdict->observations) : json_null());
+	json_put(out, "against_observations",
+		verdict->against_observations ? json_integer(verdict->against_observations)
+					      : json_null());
+	json_put_num(out, "order_low", verdict->order_low);
+	json_put_num(out, "order_high", verdict->order_high);
+	json_put_num(out, "against_order_low", verdict->against_order_low);
+	json_put_num(out, "against_order_high", verdict->against_order_high);
 	json_put_int(out, "dropped_runs", verdict->dropped);
 	json_put_int(out, "flagged_runs", verdict->flagged);
 	json_put_text(out, "verdict_if_dropped_kept",
@@ -228,6 +237,11 @@ static json_t *json_of_column(const struct report *report, const struct report_b
 	}
 	json_put_text(out, "metric", column->metric->name);
 	json_put_text(out, "unit", column->metric->unit);
+	json_put_num(out, "percentile", column->metric->percentile);
+	json_put_text(out, "boot_value",
+		!(column->metric->percentile > 0) ? "mean of the runs"
+		: column->metric->pooled	  ? "percentile of all observations"
+						  : "median of the runs' percentiles");
 	json_put_text(out, "better", column->metric->lower_is_better ? "lower" : "higher");
 	for (size_t v = 0; v < report->view.variant_count; v++)
 		if (column->cells[v])

@@ -11,6 +11,19 @@ static void add_number(struct str *out, const char *name, double value, const ch
 		str_addf(out, ", %s %.3g%s", name, value, unit);
 }
 
+/* Where the order statistics say that a boot's percentile lies. */
+static void add_order(struct str *out, const struct store_verdict *verdict)
+{
+	if (verdict->observations)
+		str_addf(out, ", percentile of %lld and %lld observations or more",
+			(long long)verdict->observations, (long long)verdict->against_observations);
+	if (!isnan(verdict->order_low) && !isnan(verdict->against_order_low))
+		str_addf(out,
+			", a boot's known by order statistics to [%.4g, %.4g] and [%.4g, %.4g]",
+			verdict->order_low, verdict->order_high, verdict->against_order_low,
+			verdict->against_order_high);
+}
+
 static void add_verdict(const struct layout *layout, const struct report_column *column,
 	const struct store_variant *variant, const struct store_verdict *verdict, struct str *out)
 {
@@ -22,6 +35,7 @@ static void add_verdict(const struct layout *layout, const struct report_column 
 		(long long)verdict->method_version, (long long)verdict->boots,
 		(long long)verdict->against_boots, (long long)verdict->runs,
 		(long long)verdict->against_runs);
+	add_order(&text, verdict);
 	add_number(&text, "between boots", 100 * verdict->between_sd, " %");
 	add_number(&text, "within boots", 100 * verdict->within_sd, " %");
 	add_number(&text, "standard error", 100 * verdict->se, " %");

@@ -282,7 +282,9 @@ static void write_block(const struct report *report, const struct layout *layout
 	struct table *table = table_new(layout, block->count);
 	struct str title = STR_INIT, rules = STR_INIT;
 
-	str_addf(&title, "%s, %s, %s is better", block->title, block->unit,
+	str_add(&title, block->title);
+	form_percentile(&title, block);
+	str_addf(&title, ", %s, %s is better", block->unit,
 		block->lower_is_better ? "lower" : "higher");
 	if (block->count && block->columns[0].condition->control)
 		str_add(&rules, "a control, not counted");

@@ -25,6 +25,8 @@ static const struct {
 	[VERDICT_WHY_DRIFT] = {VERDICT_INVALID, "the baseline drifted beyond its gate"},
 	[VERDICT_WHY_CV] = {VERDICT_INCONCLUSIVE, "runs of a boot scatter beyond the CV gate"},
 	[VERDICT_WHY_MEANS_ONLY] = {VERDICT_INCONCLUSIVE, "means only, no runs to judge"},
+	[VERDICT_WHY_FEW_OBSERVATIONS] = {VERDICT_INCONCLUSIVE,
+		"too few observations beyond the percentile"},
 	[VERDICT_WHY_FEW_BOOTS] = {VERDICT_INCONCLUSIVE, "too few boots and no history"},
 	[VERDICT_WHY_NO_SPREAD] = {VERDICT_INCONCLUSIVE,
 		"values never vary: is the output rounded?"},

@@ -24,11 +24,12 @@ enum verdict_why {
 	VERDICT_WHY_UNUSABLE, /* values that have no logarithm */
 	VERDICT_WHY_DRIFT,    /* the drift gate */
 	/* inconclusive */
-	VERDICT_WHY_CV,		/* the CV gate */
-	VERDICT_WHY_MEANS_ONLY, /* boot means without runs */
-	VERDICT_WHY_FEW_BOOTS,	/* too few boots, and no history to stand in */
-	VERDICT_WHY_NO_SPREAD,	/* values that never vary, yet differ */
-	VERDICT_WHY_NOISE,	/* neither a change nor its absence is shown */
+	VERDICT_WHY_CV,		      /* the CV gate */
+	VERDICT_WHY_MEANS_ONLY,	      /* boot means without runs */
+	VERDICT_WHY_FEW_OBSERVATIONS, /* a percentile with too little beyond it */
+	VERDICT_WHY_FEW_BOOTS,	      /* too few boots, and no history to stand in */
+	VERDICT_WHY_NO_SPREAD,	      /* values that never vary, yet differ */
+	VERDICT_WHY_NOISE,	      /* neither a change nor its absence is shown */
 };
 
 struct verdict_rule {

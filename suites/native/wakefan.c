@@ -6,18 +6,28 @@
  * fan, waking each from its futex, and sleeps until all have answered; the last answer wakes it.
  * No thread is bound and none spins: where the scheduler puts the woken workers, and how soon it
  * finds them an idle CPU, decides the rate.
+ *
+ * With --latency 1 the time from handing a request over to its worker's running is measured, too,
+ * and printed as a histogram on stderr: "latency: NS COUNT" for each bucket that is not empty. A
+ * bucket is less than 1 % wide; NS is its lower edge.
  */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "native.h"
 
 enum { WORKER_IDLE, WORKER_ASKED, WORKER_QUIT };
+
+/* Buckets: SUB of them in every power of two from SUB on, one for each ns below. */
+enum { SUB_BITS = 7, SUB = 1 << SUB_BITS, BUCKETS = (65 - SUB_BITS) * SUB };
 
 struct messenger;
 
 struct worker {
 	_Alignas(64) _Atomic uint32_t word;
 	struct messenger *owner;
+	int64_t asked_ns;  /* 0: not to be measured */
+	uint64_t *latency; /* counts by bucket; NULL: nothing is measured */
 	pthread_t thread;
 };
 
@@ -31,7 +41,7 @@ struct messenger {
 };
 
 static int64_t workers = 1, messengers, seconds_ns = NATIVE_NS_PER_S, requests, work = 1000;
-static int64_t slow_mpct;
+static int64_t slow_mpct, latency;
 static _Atomic int64_t unclaimed; /* requests left of a fixed amount */
 static pthread_barrier_t start;
 
@@ -44,10 +54,46 @@ static struct native_opt opts[] = {
 	{"requests", NATIVE_COUNT, &requests, 1, INT64_MAX / 2000,
 		"a fixed amount of requests instead of --seconds", false},
 	{"work", NATIVE_COUNT, &work, 0, 1000000000, "arithmetic steps a request", false},
+	{"latency", NATIVE_COUNT, &latency, 0, 1,
+		"1: measure from each request to its worker's running", false},
 	{"slow-pct", NATIVE_PERCENT, &slow_mpct, 0, 10 * NATIVE_FULL_MPCT,
 		"known slowdown: P uncounted requests for each 100 counted", false},
 	{NULL, NATIVE_COUNT, NULL, 0, 0, NULL, false},
 };
+
+static int bucket_of(uint64_t ns)
+{
+	int shift = ns < SUB ? 0 : 63 - SUB_BITS - __builtin_clzll(ns);
+
+	return shift * SUB + (int)(ns >> shift);
+}
+
+static uint64_t edge_of(int bucket)
+{
+	int shift = bucket < 2 * SUB ? 0 : bucket / SUB - 1;
+
+	return (uint64_t)(bucket - shift * SUB) << shift;
+}
+
+/* The request is there and this worker runs: before anything else is done. */
+static void note_latency(struct worker *w)
+{
+	if (w->latency && w->asked_ns)
+		w->latency[bucket_of((uint64_t)(native_now_ns() - w->asked_ns))]++;
+}
+
+static void print_latencies(const struct worker *ws)
+{
+	for (int bucket = 0; bucket < BUCKETS; bucket++) {
+		uint64_t count = 0;
+
+		for (int64_t i = 0; i < workers; i++)
+			count += ws[i].latency[bucket];
+		if (count)
+			fprintf(stderr, "latency: %" PRIu64 " %" PRIu64 "\n", edge_of(bucket),
+				count);
+	}
+}
 
 static void *worker_body(void *arg)
 {
@@ -60,6 +106,7 @@ static void *worker_body(void *arg)
 			native_futex_wait(&w->word, WORKER_IDLE);
 			continue;
 		}
+		note_latency(w);
 		x = native_burn(x, work);
 		atomic_store(&w->word, WORKER_IDLE);
 		if (atomic_fetch_sub(&w->owner->pending, 1) == 1)
@@ -69,8 +116,10 @@ static void *worker_body(void *arg)
 	return NULL;
 }
 
-static void hand(struct worker *w, uint32_t state)
+static void hand(struct worker *w, uint32_t state, bool counts)
 {
+	if (w->latency)
+		w->asked_ns = counts ? native_now_ns() : 0;
 	atomic_store(&w->word, state);
 	native_futex_wake(&w->word, 1);
 }
@@ -83,11 +132,11 @@ static void wait_answers(struct messenger *m)
 		native_futex_wait(&m->pending, pending);
 }
 
-static void ask(struct messenger *m, int64_t n)
+static void ask(struct messenger *m, int64_t n, bool counts)
 {
 	atomic_store(&m->pending, (uint32_t)n);
 	for (int64_t i = 0; i < n; i++)
-		hand(&m->fan[i], WORKER_ASKED);
+		hand(&m->fan[i], WORKER_ASKED, counts);
 	wait_answers(m);
 }
 
@@ -118,7 +167,7 @@ static void *messenger_body(void *arg)
 			n = claim(m->fan_size);
 		if (n == 0)
 			break;
-		ask(m, n);
+		ask(m, n, counts);
 		if (counts)
 			m->requests += n;
 		else
@@ -128,7 +177,7 @@ static void *messenger_body(void *arg)
 			break;
 	}
 	for (int64_t i = 0; i < m->fan_size; i++)
-		hand(&m->fan[i], WORKER_QUIT);
+		hand(&m->fan[i], WORKER_QUIT, false);
 	return NULL;
 }
 
@@ -145,6 +194,8 @@ static void launch(struct messenger *ms, struct worker *ws)
 		m->slow.mpct = slow_mpct;
 		for (int64_t k = 0; k < m->fan_size; k++) {
 			m->fan[k].owner = m;
+			if (latency)
+				m->fan[k].latency = native_alloc(BUCKETS, sizeof(uint64_t));
 			m->fan[k].thread = native_thread(worker_body, &m->fan[k], -1);
 		}
 		m->thread = native_thread(messenger_body, m, -1);
@@ -184,6 +235,8 @@ int main(int argc, char **argv)
 	}
 	for (int64_t i = 0; i < workers; i++)
 		native_join(ws[i].thread);
+	if (latency)
+		print_latencies(ws);
 	return native_result(rate, "requests/s",
 		"requests=%" PRId64 " extra=%" PRId64 " seconds=%.9f workers=%" PRId64
 		" messengers=%" PRId64 " work=%" PRId64 " slow-pct=%.3f",

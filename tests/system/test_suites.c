@@ -16,6 +16,7 @@
 #include "base/strv.h"
 #include "sys/proc.h"
 #include "sys/regex.h"
+#include "backend/reader.h"
 #include "model/suite.h"
 #include "run/watch.h"
 
@@ -259,7 +260,10 @@ static char *program_of(const struct suite *suite)
 	return path;
 }
 
-static void run_one(const char *file)
+typedef void check_fn(const struct suite *suite, const struct condition *condition,
+	const struct proc_result *result);
+
+static void run_one(const char *file, check_fn *check)
 {
 	struct arena arena = ARENA_INIT;
 	struct suite suite = read_suite(&arena, file);
@@ -282,11 +286,34 @@ static void run_one(const char *file)
 				 &result, &err),
 		0);
 	assert_int_equal(result.exit_code, 0);
-	check_output(&suite, &conditions[0], &result);
+	check(&suite, &conditions[0], &result);
 	proc_result_release(&result);
 	strv_release(&argv);
 	free(program);
 	arena_release(&arena);
+}
+
+/* A histogram holds every request that the program counts, once for each of the percentiles. */
+static void check_histogram(const struct suite *suite, const struct condition *condition,
+	const struct proc_result *result)
+{
+	const struct program_output output = {str_text(&result->out), result->out.len,
+		str_text(&result->err_out), result->err_out.len};
+	char *text = match_in(" requests=([0-9]+) ", result, STREAM_STDOUT);
+	struct reading reading = READING_INIT;
+	struct err err = ERR_INIT;
+	int64_t requests = 0, seen = 0;
+
+	assert_int_equal(num_int(text, 1, INT64_MAX, &requests, &err), 0);
+	if (reader_read(condition, &output, &reading, &err))
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < reading.count; i++)
+		seen += reading.values[i].observations;
+	assert_int_equal(seen, requests * (int64_t)suite->metric_count);
+	for (size_t i = 0; i < suite->metric_count; i++)
+		assert_true(metric_is_pooled(&suite->metrics[i]));
+	reading_release(&reading);
+	free(text);
 }
 
 /* It prints a valid row and exits with 0; not every version and stressor says that it ended too
@@ -333,8 +360,13 @@ static void stress_ng_ended_early_is_short(void **state KB_UNUSED)
 #define RUN(name, file)                          \
 	static void name(void **state KB_UNUSED) \
 	{                                        \
-		run_one(file);                   \
+		run_one(file, check_output);     \
 	}
+static void wakelatency_is_read(void **state KB_UNUSED)
+{
+	run_one("wakelatency.yaml", check_histogram);
+}
+
 RUN(hackbench_is_read, "hackbench.yaml")
 RUN(hackbench_groups_are_read, "hackbench-groups.yaml")
 RUN(stress_ng_is_read, "stress-ng.yaml")
@@ -354,6 +386,7 @@ int main(void)
 		cmocka_unit_test(stress_ng_is_read),
 		cmocka_unit_test(stress_ng_ended_early_is_short),
 		cmocka_unit_test(wakefan_is_read),
+		cmocka_unit_test(wakelatency_is_read),
 		cmocka_unit_test(futexfan_is_read),
 		cmocka_unit_test(wave_is_read),
 		cmocka_unit_test(canary_is_read),

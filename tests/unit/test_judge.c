@@ -118,6 +118,113 @@ static void import_and_judge(struct lab *lab, const char *const *variants)
 		&lab->verdict_count, &err));
 }
 
+/* A percentile of so many observations in every run; the second of three runs has a stall. */
+static void add_percentile(
+	struct lab *lab, double percentile, const char *order, const int64_t *observations)
+{
+	static const double noise[] = {1, 40, 1.01};
+
+	for (int i = 0; order[i]; i++)
+		for (int run = 1; run <= 3; run++) {
+			double level = (order[i] == 'B' ? 115 : 100) + i % 3;
+
+			add(lab, "c", "tail", i + 1, three[order[i] - 'A'], run, 1,
+				level * noise[run - 1]);
+			lab->rows[lab->count - 1].percentile = percentile;
+			lab->rows[lab->count - 1].observations = observations[order[i] - 'A'];
+			lab->rows[lab->count - 1].lower_is_better = true;
+		}
+}
+
+static void a_boot_is_the_median_of_its_percentiles(void **state)
+{
+	static const int64_t enough[] = {1000, 1400};
+	struct lab *lab = *state;
+	const struct store_verdict *row;
+
+	add_percentile(lab, 99, "ABBAABBA", enough);
+	import_and_judge(lab, two);
+	row = &lab->verdicts[0];
+	/* a stall is most of a boot's mean and nothing in its median */
+	assert_near(row->against_mean, 1.01 * (100 + 100 + 101 + 101) / 4.0, 1e-9);
+	assert_near(row->effect, log(1.15), 0.02);
+	assert_int_equal(row->word, VERDICT_REGRESSED);
+	assert_int_equal(row->observations, 1400);
+	assert_int_equal(row->against_observations, 1000);
+	/* three runs are too few for an interval of order statistics */
+	assert_true(isnan(row->order_low));
+}
+
+static void a_percentile_of_too_few_is_not_decided(void **state)
+{
+	static const struct {
+		double percentile;
+		int64_t observations[2];
+		enum verdict_word word;
+		const char *reason;
+	} cases[] = {
+		{99, {800, 1100}, VERDICT_INCONCLUSIVE,
+			"p99 of 800 observations a run has 8 beyond it; 10 are wanted: 1000 "
+			"observations, so runs 1.2 times as long"},
+		{99.9, {4000, 4100}, VERDICT_INCONCLUSIVE,
+			"p99.9 of 4000 observations a run has 4 beyond it; 10 are wanted: 10000 "
+			"observations, so runs 2.5 times as long"},
+		{99, {1000, 1600}, VERDICT_INCONCLUSIVE,
+			"p99 of 1000 observations a run has 10 beyond it; 30 are wanted, for one "
+			"side has many more than the other: 3000 observations, so runs 3 times as "
+			"long"},
+		{99, {3000, 9000}, VERDICT_REGRESSED, ""},
+		{99, {0, 9000}, VERDICT_REGRESSED,
+			"the program does not tell how many observations its p99 is of, so nobody "
+			"knows whether they are enough"},
+	};
+	struct lab *lab = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		lab->count = 0;
+		add_percentile(lab, cases[i].percentile, "ABBAABBA", cases[i].observations);
+		import_and_judge(lab, two);
+		assert_string_equal(lab->verdicts[0].reason, cases[i].reason);
+		assert_int_equal(lab->verdicts[0].word, cases[i].word);
+		/* no number of boots mends short runs */
+		assert_int_equal(lab->verdicts[0].further_boots, -1);
+		/* what was seen is shown all the same */
+		assert_near(lab->verdicts[0].effect, log(1.15), 0.02);
+	}
+}
+
+/* Each run has 600 observations in one bucket; the first has 4 in a larger one, which is less than
+ * 1 %, the second 9. Of both together 1.07 % are there, so p99 is. */
+static void histograms_are_pooled_over_a_boot(void **state)
+{
+	static const char order[] = "ABBAABBA";
+	struct lab *lab = *state;
+	const struct store_verdict *row;
+
+	for (int i = 0; order[i]; i++)
+		for (int run = 1; run <= 2; run++)
+			for (int bucket = 0; bucket < 2; bucket++) {
+				double level = order[i] == 'B' ? 1.5 : 1, shift = 1 + i * 1e-3;
+
+				add(lab, "c", "tail", i + 1, three[order[i] - 'A'], run, bucket + 1,
+					level * shift * (bucket ? 100 : 10));
+				lab->rows[lab->count - 1].percentile = 99;
+				lab->rows[lab->count - 1].pooled = true;
+				lab->rows[lab->count - 1].observations = !bucket    ? 600
+									 : run == 1 ? 4
+										    : 9;
+			}
+	import_and_judge(lab, two);
+	row = &lab->verdicts[0];
+	assert_near(row->effect, log(1.5), 1e-3);
+	assert_near(row->against_mean, 100 * (1 + (0 + 3 + 4 + 7) / 4.0 * 1e-3), 1e-6);
+	assert_int_equal(row->observations, 1213);
+	assert_int_equal(row->runs, 8);
+	/* between the two buckets, at 95 % */
+	assert_near(row->against_order_low, 10, 0.1);
+	assert_near(row->against_order_high, 100, 1);
+}
+
 static void published_gain_and_drift(void **state)
 {
 	static const struct {
@@ -417,6 +524,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(published_gain_and_drift, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_boot_is_the_median_of_its_percentiles, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_percentile_of_too_few_is_not_decided, setup, teardown),
+		cmocka_unit_test_setup_teardown(histograms_are_pooled_over_a_boot, setup, teardown),
 		cmocka_unit_test_setup_teardown(words_and_families, setup, teardown),
 		cmocka_unit_test_setup_teardown(judging_twice_is_judging_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_variant_without_boots, setup, teardown),

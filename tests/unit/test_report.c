@@ -314,6 +314,10 @@ static size_t make_verdicts(struct lab *lab, struct store_verdict *out)
 		if (rows[i].half_pct == 40) /* lopsided, as with one degree of freedom */
 			low = log1p(-0.2);
 		out[i] = (struct store_verdict){
+			.order_low = NAN,
+			.order_high = NAN,
+			.against_order_low = NAN,
+			.against_order_high = NAN,
 			.machine_id = lab->view.machines[0].id,
 			.condition_id = condition->id,
 			.metric_id = condition->metrics[0].id,
