@@ -4,6 +4,7 @@
 #include "judge/evidence.h"
 #include "judge/judge.h"
 #include "judge/noise.h"
+#include "model/toggle.h"
 #include "stat/power.h"
 
 /* A condition's metric with the boots that were found so far. */
@@ -100,7 +101,8 @@ static int add_experiment(
 	struct store_view view;
 	int ret = store_load(store, experiment_id, &arena, &view, err);
 
-	if (!ret && !view.head.means_only && has_machine(&view, sources->machine)) {
+	if (!ret && !view.head.means_only && !toggle_seen(&view) &&
+		has_machine(&view, sources->machine)) {
 		ret = evidence_load(store, &view, &arena, &evidence, NULL, err);
 		for (size_t i = 0; i < evidence.cell_count && !ret; i++)
 			add_cell(sources, &view, &evidence.cells[i]);

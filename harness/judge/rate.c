@@ -7,7 +7,9 @@
 #include "judge/gates.h"
 #include "judge/judge.h"
 #include "judge/rate.h"
+#include "model/toggle.h"
 #include "stat/describe.h"
+#include "stat/toggle_effect.h"
 
 /* A slope is worth a word below this p. */
 #define SLOPE_P 0.01
@@ -163,8 +165,12 @@ void rate_effect(const struct store_view *view, const struct evidence_cell *cell
 	out->same_kernel = booted == base;
 	side_sum(cell, base->position, &a);
 	side_sum(cell, booted->position, &b);
-	bracket_effect(
-		cell->boots, cell->count, base->position, booted->position, history, &out->effect);
+	if (toggle_seen(view))
+		toggle_effect(
+			cell->boots, cell->count, base->position, booted->position, &out->effect);
+	else
+		bracket_effect(cell->boots, cell->count, base->position, booted->position, history,
+			&out->effect);
 	fill_row(cell, &a, &b, out);
 	gates_find(view, cell, base->position, booted->position, history, arena, out, &notes);
 	note_method(&out->effect, &a, &b, &notes);

@@ -303,6 +303,29 @@ static void check_looks(const struct opt_ctx *ctx, struct design *design, const 
 	design->boots = 0;
 }
 
+/* Parts of one boot differ by what can be switched at run time, and have one baseline. */
+static void check_toggle(
+	const struct opt_ctx *ctx, const struct experiment *e, const struct ynode *order)
+{
+	if (e->variant_count < 2)
+		opt_node_error(ctx, order, "order: toggle wants a variant beside the baseline");
+	for (size_t i = 1; i < e->variant_count; i++) {
+		const struct variant *variant = e->variants[i];
+
+		if (!variant_same_recipe(variant, e->variants[0]) ||
+			strcmp(variant->cmdline, e->variants[0]->cmdline) != 0)
+			opt_node_error(ctx, order,
+				"order: toggle switches inside one boot, and '%s' needs another "
+				"kernel or command line than the baseline",
+				variant->name);
+		if (experiment_baseline_of(e, i) != 0)
+			opt_node_error(ctx, order,
+				"order: with toggle all are compared with the baseline, and '%s' "
+				"has another one (against)",
+				variant->name);
+	}
+}
+
 static void check_design(
 	const struct opt_ctx *ctx, struct experiment *e, const struct ynode *node, bool chosen)
 {
@@ -328,7 +351,12 @@ static void check_design(
 		return;
 	}
 	if (!boots)
-		design->boots = BOOTS_DEFAULT;
+		design->boots = design->order == ORDER_TOGGLE ? 1 : BOOTS_DEFAULT;
+	if (design->order == ORDER_TOGGLE && chosen)
+		check_toggle(ctx, e, order);
+	else if (design->boots == 1)
+		opt_node_error(
+			ctx, boots, "boots: 1 boot of each variant shows nothing; 2 at least");
 	if (design->order == ORDER_BRACKETED && design->boots % 2)
 		opt_node_error(ctx, boots,
 			"boots: %lld is odd; a bracket holds each variant twice, so an even "

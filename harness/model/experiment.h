@@ -19,6 +19,7 @@
 enum design_order {
 	ORDER_BRACKETED,
 	ORDER_SHUFFLED,
+	ORDER_TOGGLE,	/* A B A inside one boot; see model/toggle.h */
 	ORDER_ADAPTIVE, /* no boots at first: they are appended one by one (plan_extend) */
 	ORDER_EXPLICIT
 };
@@ -33,7 +34,8 @@ enum design_until {
 struct design {
 	enum design_order order;
 	const char *const *explicit_order; /* variant names; ORDER_EXPLICIT */
-	int64_t boots;			   /* of each variant; even for bracketed; 0 for an
+	int64_t boots;			   /* of each variant; even for bracketed; with toggle,
+					      starts of the kernel; 0 for an
 					      explicit order, whose list says it, for an
 					      adaptive one, and with until: */
 	enum design_until until;

@@ -9,6 +9,7 @@
 
 static const char *const order_names[] = {[ORDER_BRACKETED] = "bracketed",
 	[ORDER_SHUFFLED] = "shuffled",
+	[ORDER_TOGGLE] = "toggle",
 	[ORDER_ADAPTIVE] = "adaptive",
 	NULL};
 
@@ -53,7 +54,7 @@ static void read_order(const struct opt_ctx *ctx, const struct opt *row KB_UNUSE
 		}
 	}
 	opt_node_error(ctx, node,
-		"order is bracketed, shuffled, or a list of variants such as "
+		"order is bracketed, shuffled, toggle, or a list of variants such as "
 		"[A, B, A]");
 }
 
@@ -173,8 +174,8 @@ static json_t *used_kernels_json(const struct opt *row KB_UNUSED, const void *ba
 #define DESIGN(member) offsetof(struct design, member)
 static const struct opt design_rows[] = {
 	{"order", OPT_CUSTOM, .read = read_order, .json = order_json,
-		.help = "bracketed, shuffled, or a list of variants such as [A, B, A]"},
-	{"boots", OPT_INT, DESIGN(boots), .min = 2, .max = 1000,
+		.help = "bracketed, shuffled, toggle, or a list of variants such as [A, B, A]"},
+	{"boots", OPT_INT, DESIGN(boots), .min = 1, .max = 1000,
 		.help = "boots of each variant, 4 unless given; even when bracketed"},
 	{"until", OPT_CUSTOM, .read = read_until, .json = until_json,
 		.help = "instead of boots: verdict, or a half-width such as 1%; a look after "

@@ -84,6 +84,7 @@ char *experiment_design_line(const struct experiment *experiment)
 {
 	static const char *const names[] = {[ORDER_BRACKETED] = "bracketed",
 		[ORDER_SHUFFLED] = "shuffled",
+		[ORDER_TOGGLE] = "toggle",
 		[ORDER_ADAPTIVE] = "adaptive",
 		[ORDER_EXPLICIT] = "order"};
 	const struct design *design = &experiment->design;

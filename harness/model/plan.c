@@ -135,6 +135,13 @@ static void order_shuffled(struct draft *d, uint64_t *state)
 	shuffle(state, d->order, d->e->variant_count);
 }
 
+/* A B A C A: each variant between two parts of the baseline. */
+static void order_toggle(struct draft *d, uint64_t *state KB_UNUSED)
+{
+	for (size_t i = 0; i < d->boots_in_block; i++)
+		d->order[i] = i % 2 ? i / 2 + 1 : 0;
+}
+
 static void order_explicit(struct draft *d, uint64_t *state KB_UNUSED)
 {
 	for (size_t i = 0; i < d->boots_in_block; i++)
@@ -150,6 +157,7 @@ static void order_nothing(struct draft *d KB_UNUSED, uint64_t *state KB_UNUSED)
 static void (*const orders[])(struct draft *d, uint64_t *state) = {
 	[ORDER_BRACKETED] = order_bracket,
 	[ORDER_SHUFFLED] = order_shuffled,
+	[ORDER_TOGGLE] = order_toggle,
 	[ORDER_EXPLICIT] = order_explicit,
 	[ORDER_ADAPTIVE] = order_nothing,
 };
@@ -163,6 +171,8 @@ static void count_boots(struct draft *d)
 	if (design->order == ORDER_BRACKETED) {
 		d->boots_in_block *= 2;
 		d->block_count /= 2;
+	} else if (design->order == ORDER_TOGGLE) {
+		d->boots_in_block = 2 * d->boots_in_block - 1;
 	} else if (design->order == ORDER_EXPLICIT) {
 		d->boots_in_block = argv_count(design->explicit_order);
 		d->block_count = 1;

@@ -11,7 +11,8 @@
  * The order of everything on one machine. Pure: the same experiment, seed, CPU count and resolved
  * commits give the same plan.
  *
- * Boots: palindromic blocks A B B A (A B C C B A), shuffled blocks, or the explicit list. Within a
+ * Boots: palindromic blocks A B B A (A B C C B A), shuffled blocks, the explicit list, or the parts
+ * of one boot (A B A C A). Within a
  * boot, suites come in an order drawn per block (all boots of a block share it, so that brackets
  * compare like with like); for each suite first its warm-up runs, then the measured runs in rounds
  * over its conditions. After the measured runs of all suites come those that are made again under

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "model/store_walk.h"
+#include "model/toggle.h"
 
 /* Boots of the query: id, experiment, variant, build, ordinal, block, time. */
 static int load_boots(struct walk *walk, struct db_rows *rows, struct err *err)
@@ -215,6 +216,9 @@ int store_each_history_cell(struct store *store, int64_t experiment_id, int64_t 
 			"  AND variant.runtime_sha256 = mine.runtime_sha256"
 			" JOIN boot ON boot.variant_id = variant.id"
 			" WHERE mine.id = ? AND boot.machine_id = ? AND boot.experiment_id < ?"
+			" AND NOT EXISTS (SELECT 1 FROM boot part JOIN attempt ON"
+			"  attempt.boot_id = part.id AND attempt.method = '" TOGGLE_METHOD "'"
+			"  WHERE part.experiment_id = boot.experiment_id)"
 			" AND boot.state = 'done' AND NOT EXISTS (SELECT 1 FROM extension again"
 			"  WHERE again.experiment_id = boot.experiment_id"
 			"  AND again.machine_id = boot.machine_id AND again.repeats > 0"

@@ -8,11 +8,11 @@ static int one_of(const char *text, const char *const *words, struct err *err)
 {
 	struct str list = STR_INIT;
 
-	for (size_t i = 0; words[i]; i++) {
+	for (size_t i = 0; words[i]; i++)
 		if (strcmp(words[i], text) == 0)
 			return 0;
+	for (size_t i = 0; words[i]; i++)
 		str_addf(&list, "%s%s", i ? ", " : "", words[i]);
-	}
 	(void)err_set(err, ERR_USAGE, "is not one of: %s", str_text(&list));
 	str_release(&list);
 	return ERR_USAGE;

@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "base/strv.h"
+#include "model/toggle.h"
 #include "report/config_diff.h"
 #include "report/report_notes.h"
 #include "sys/json.h"
@@ -128,6 +129,16 @@ static void note_failed_boots(struct report *report, const struct store_machine 
 static bool never_booted(const struct store_attempt *attempt)
 {
 	return strcmp(attempt->method, "none") == 0;
+}
+
+static void note_toggle(struct report *report)
+{
+	if (toggle_seen(&report->view))
+		note(report, NOTE_WARNING,
+			"Toggled inside one boot: the unit is the run, and what is called a boot "
+			"here is a part of one. What it says holds for that boot. That two boots "
+			"of one kernel differ is not in these numbers, and they are never taken "
+			"together with booted ones.");
 }
 
 static void note_unbooted(struct report *report, const struct store_machine *machine)
@@ -465,7 +476,8 @@ int report_make_notes(struct report *report, struct store *store, struct err *er
 	note_builds(report);
 	for (size_t m = 0; m < report->view.machine_count; m++)
 		note_repeats(report, &report->view.machines[m]);
-	for (size_t m = 0; m < report->view.machine_count; m++)
+	note_toggle(report);
+	for (size_t m = 0; m < report->view.machine_count && !toggle_seen(&report->view); m++)
 		note_unbooted(report, &report->view.machines[m]);
 	for (size_t m = 0; m < report->view.machine_count; m++)
 		report_note_unset(report, &report->view.machines[m]);

@@ -3,10 +3,12 @@
 
 #include "base/clock.h"
 #include "base/strv.h"
+#include "model/toggle.h"
 #include "run/booting.h"
 #include "run/console.h"
 #include "run/fault.h"
 #include "run/knobs.h"
+#include "run/parts.h"
 #include "run/prove.h"
 #include "run/resume.h"
 #include "run/rig.h"
@@ -17,7 +19,8 @@ enum { TRIES = 2 }; /* failed starts of a boot's kernel, over all sessions */
 /* Why a try failed. */
 struct failure {
 	const char *reason;
-	bool final; /* trying again is of no use */
+	bool final;    /* trying again is of no use */
+	bool answered; /* a kernel runs: it is not the start that failed */
 	struct err err;
 };
 
@@ -104,6 +107,7 @@ static int set_and_prove(struct rig *rig, const struct store_boot *boot, const c
 	if (!ret && !answer->reason) {
 		ret = knobs_apply(rig, variant_of(rig, boot), &held, &failure->err);
 		failure->reason = "switches";
+		failure->answered = ret != 0;
 		failure->final = ret == ERR_NOT_FOUND;
 		if (!ret)
 			ret = read_proof(rig, &seen, &failure->err);
@@ -136,6 +140,24 @@ static char *present_boot_id(struct rig *rig)
 	return id;
 }
 
+/* A part of a boot that runs already. Without that kernel there is no such part. */
+static int join_kernel(struct rig *rig, const struct store_boot *boot, const char *boot_id,
+	struct prove_answer *answer, struct failure *failure)
+{
+	json_t *seen = NULL;
+	bool there = !read_proof(rig, &seen, NULL);
+	bool same = there && !strcmp(json_get_text(seen, "boot_id", ""), boot_id);
+
+	json_decref(seen);
+	if (same)
+		return set_and_prove(rig, boot, NULL, answer, failure);
+	failure->answered = there;
+	failure->reason = "toggle-lost";
+	failure->final = true;
+	return err_set(&failure->err, ERR_INFRA,
+		"the kernel start that the other parts of this toggle were measured in is over");
+}
+
 /* Starts the kernel and proves it. On failure says why; the attempt stays open. */
 static int start_kernel(struct rig *rig, const struct store_boot *boot, struct live *live,
 	struct prove_answer *answer, struct failure *failure)
@@ -143,13 +165,16 @@ static int start_kernel(struct rig *rig, const struct store_boot *boot, struct l
 	struct boot_image image = rig_image(rig, (size_t)boot->variant->position);
 	char *console = console_path(rig, boot, live->attempt_number);
 	char *old_boot_id = present_boot_id(rig);
+	const char *joined = parts_boot_id(rig, boot);
 	int ret = console_prepare(console, &failure->err);
 
 	failure->reason = "boot-failed";
-	if (!ret)
+	if (!ret && !joined)
 		ret = rig->remote.ops->boot(rig->remote.machine, &image, console, &failure->err);
 	fault_point("booted");
-	if (!ret)
+	if (!ret && joined)
+		ret = join_kernel(rig, boot, joined, answer, failure);
+	else if (!ret)
 		ret = set_and_prove(rig, boot, old_boot_id, answer, failure);
 	if (!ret && answer->reason) {
 		failure->reason = answer->reason;
@@ -206,11 +231,14 @@ static int try_once(struct rig *rig, const struct store_boot *boot, struct live 
 {
 	struct prove_answer answer = {.detail = ""};
 	int64_t started = clock_now_ns();
+	const char *method = parts_boot_id(rig, boot)
+				     ? TOGGLE_METHOD
+				     : rig->remote.ops->boot_method(rig->remote.machine);
 	int ret = engine_check_room(rig->engine, err);
 
 	if (!ret)
-		ret = store_attempt_begin(rig->engine->store, boot->id,
-			rig->remote.ops->boot_method(rig->remote.machine), &live->attempt_id, err);
+		ret = store_attempt_begin(
+			rig->engine->store, boot->id, method, &live->attempt_id, err);
 	if (ret)
 		return ret;
 	live->attempt_number++;
@@ -226,6 +254,7 @@ static int try_once(struct rig *rig, const struct store_boot *boot, struct live 
 	failure->reason = NULL;
 	(void)snprintf(live->boot_id, sizeof(live->boot_id), "%s", answer.boot_id);
 	ret = end_attempt(rig, boot, live, &answer, NULL, err);
+	parts_note(rig, boot, live->boot_id);
 	fault_point("proved");
 	estimate_booted(rig->engine->estimate, rig->index, clock_now_ns() - started);
 	if (!ret)
@@ -277,7 +306,8 @@ static int start_boot(struct rig *rig, const struct store_boot *boot, struct liv
 		*failed = tries >= TRIES || failure.final || !rig_is_booted(rig);
 		if (*failed)
 			ret = fail_boot(rig, boot, &failure, err);
-		if (!ret)
+		/* a kernel that answers needs no recovery, and a toggle goes on in it */
+		if (!ret && !failure.answered)
 			ret = recover(rig, boot, unusable, err);
 		if (ret || *failed)
 			return ret;

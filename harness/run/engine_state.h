@@ -45,7 +45,10 @@ struct rig {
 	struct remote remote;
 	struct file_lock lock;
 	struct boot_image safe;
-	int boots_before;	/* boots of the machines before this one */
+	int boots_before; /* boots of the machines before this one */
+	/* order: toggle: the block whose parts are in this start of the kernel */
+	int toggle_block;
+	char toggle_boot_id[64];
 	bool held;		/* something is changed on it that must be put back */
 	struct strv complaints; /* of its settings, told already */
 };

@@ -303,7 +303,7 @@ void bracket_set_level(struct bracket *bracket, double level, double equivalence
 	bracket->hi90 = bracket->d + half90;
 }
 
-static void intervals(struct bracket *out)
+void bracket_test(struct bracket *out)
 {
 	if (!isfinite(out->se))
 		return;
@@ -363,7 +363,7 @@ static void effect(
 		out->var_a = x->v;
 		out->var_b = y->v;
 	}
-	intervals(out);
+	bracket_test(out);
 	if (fit->sloped)
 		slope_test(fit, out);
 }
@@ -413,6 +413,7 @@ static const struct {
 	[BRACKET_OLS] = {"boot-ols", "least squares on boots with one common slope"},
 	[BRACKET_OLS_MODERATED] = {"moderated-ols",
 		"least squares on boots with one common slope, variance moderated by history"},
+	[BRACKET_RUNS] = {"run-t", "t test on the runs of one boot"},
 };
 
 const char *bracket_method_text(enum bracket_method method)

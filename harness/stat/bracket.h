@@ -27,6 +27,7 @@ enum bracket_method {
 	BRACKET_MODERATED,     /* boot variances moderated by the machine's history */
 	BRACKET_OLS,	       /* a level per variant and one common slope */
 	BRACKET_OLS_MODERATED, /* the same, its variances moderated by the history */
+	BRACKET_RUNS,	       /* runs of one boot, of toggle_effect.h */
 };
 
 enum {
@@ -65,6 +66,9 @@ const char *bracket_method_name(enum bracket_method method);
  * at 1 - equivalence_level; bracket_effect makes them at 5 % and 10 %. Nothing happens where there
  * are none. */
 void bracket_set_level(struct bracket *bracket, double level, double equivalence_level);
+
+/* p and the intervals, from d, se and df. */
+void bracket_test(struct bracket *bracket);
 
 /*
  * Estimates the effect of arm b against arm a. boots holds all count boots of

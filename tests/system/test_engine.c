@@ -271,12 +271,14 @@ static char *machine_line(const struct lab *lab, const char *name)
 
 static void assert_switches(const struct lab *lab, const char *feature, const char *sysctl)
 {
-	char *features = machine_line(lab, "sys/kernel/debug/sched/features");
-	char *value = machine_line(lab, "proc/sys/kernel/knob");
+	char *features = machine_line(lab, "sys/kernel/debug/sched/features"), *value;
 
 	assert_int_equal(strncmp(features, feature, strlen(feature)), 0);
-	assert_string_equal(value, sysctl);
 	free(features);
+	if (!*sysctl)
+		return;
+	value = machine_line(lab, "proc/sys/kernel/knob");
+	assert_string_equal(value, sysctl);
 	free(value);
 }
 
@@ -360,6 +362,92 @@ static void a_machine_is_tuned_and_put_back(void **state)
 	assert_string_equal(value, "1");
 	free(value);
 	free(image);
+}
+
+static char *replaced(char *text, const char *from, const char *to)
+{
+	const char *at = strstr(text, from);
+	char *whole;
+
+	if (!at)
+		fail_msg("no %s", from);
+	whole = xasprintf("%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+	free(text);
+	return whole;
+}
+
+/* A lab whose B is A with a feature off, toggled inside one boot. */
+static struct lab *toggle_lab(void)
+{
+	struct lab *lab = lab_folder();
+	char *text = lab_text(lab, ""),
+	     *image = xasprintf("{prebuilt: {image: %s/B},", lab->folder);
+
+	lab_image(lab, "A", "1111111111111111", "ok");
+	text = replaced(text, image, "{like: A,");
+	text = replaced(text, "order: [A, B]", "order: toggle");
+	lab_plan(lab, text);
+	lab_create(lab);
+	free(image);
+	free(text);
+	return lab;
+}
+
+static void assert_toggled(struct lab *lab)
+{
+	static const char *const methods[] = {"fake", "toggle", "toggle"};
+	struct store_view view;
+
+	lab_view(lab, &view);
+	assert_int_equal(view.machines[0].boot_count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		const struct store_boot *boot = &view.machines[0].boots[i];
+
+		assert_int_equal(boot->state, STATE_DONE);
+		assert_int_equal(boot->variant->position, i % 2);
+		assert_int_equal(boot->attempt_count, 1);
+		assert_string_equal(boot->attempts[0].method, methods[i]);
+		assert_string_equal(boot->attempts[0].kernel_boot_id,
+			view.machines[0].boots[0].attempts[0].kernel_boot_id);
+		assert_int_equal(
+			strstr(boot->attempts[0].proof, "\"after\":\"off\"") != NULL, i % 2);
+	}
+}
+
+static void a_toggle_is_in_one_boot(void **state KB_UNUSED)
+{
+	struct lab *lab = toggle_lab();
+
+	lab_must_run(lab);
+	assert_toggled(lab);
+	assert_switches(lab, "NI_RANDOM", "");
+	lab_free(lab);
+}
+
+/* Killed in its second part it goes on in the same boot; after a restart it can't. */
+static void a_toggle_goes_on_in_its_boot_only(void **state KB_UNUSED)
+{
+	struct lab *lab;
+	struct store_view view;
+
+	if (!HAS_FAULT_POINTS)
+		skip();
+	lab = toggle_lab();
+	lab_kill_at(lab, "stored:7");
+	lab_must_run(lab);
+	assert_toggled(lab);
+	lab_free(lab);
+	lab = toggle_lab();
+	lab_kill_at(lab, "stored:7");
+	lab_set(lab, "volatile");
+	lab_must_run(lab);
+	lab_view(lab, &view);
+	assert_int_equal(view.machines[0].boots[0].state, STATE_DONE);
+	for (size_t i = 1; i < 3; i++) {
+		assert_int_equal(view.machines[0].boots[i].state, STATE_FAILED);
+		assert_string_equal(view.machines[0].boots[i].reason, "toggle-lost");
+	}
+	lab_free(lab);
 }
 
 struct told {
@@ -468,6 +556,8 @@ int main(void)
 		TEST(switches_are_put_back),
 		TEST(the_original_outlives_a_killed_experiment),
 		TEST(a_machine_is_tuned_and_put_back),
+		TEST(a_toggle_is_in_one_boot),
+		TEST(a_toggle_goes_on_in_its_boot_only),
 		TEST(progress_counts_down),
 		TEST(nothing_of_a_run_stays_on_the_machine),
 		TEST(no_zombies_are_gathered),

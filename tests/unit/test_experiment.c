@@ -167,15 +167,17 @@ static void wrong_designs_are_told(void **state)
 		const char *more, *message;
 	} cases[] = {{"design: {boots: 3}\n", "boots: 3 is odd; a bracket holds each variant "
 					      "twice, so an even number is wanted\n"},
-		{"design: {boots: 0}\n", "boots: 0 is out of range: 2 to 1000\n"},
+		{"design: {boots: 0}\n", "boots: 0 is out of range: 1 to 1000\n"},
 		{"design: {order: [A, B, A], boots: 4}\n",
 			"boots: the list in order says how many\n"},
 		{"design: {order: [A, B, D]}\n", "order: 'D' is no variant of this experiment\n"},
+		{"design: {order: shuffled, boots: 1}\n",
+			"boots: 1 boot of each variant shows nothing; 2 at least\n"},
 		{"design: {order: [B, B]}\n", "order: the baseline 'A' does not occur\n"},
 		{"design: {order: [A, A]}\n", "order: variant 'B' does not occur\n"},
 		{"design: {order: []}\n", "order has 0 items; at least 1 are wanted\n"},
-		{"design: {order: braketed}\n",
-			"order is bracketed, shuffled, or a list of variants such as [A, B, A]\n"},
+		{"design: {order: braketed}\n", "order is bracketed, shuffled, toggle, or a list "
+						"of variants such as [A, B, A]\n"},
 		{"design: {until: verdict, boots: 4}\n",
 			"boots: until says when it is enough, and max bounds it\n"},
 		{"design: {until: verdict, max: 5}\n",

@@ -132,6 +132,24 @@ static void against_baselines_enclose_what_they_judge(void **state)
 	assert_string_equal(letters(p), "AVBCCBVA");
 }
 
+static void a_toggle_puts_each_variant_between_two_baselines(void **state)
+{
+	struct planner *p = *state;
+
+	make(p, 3, "design: {order: toggle}\n", 8);
+	assert_string_equal(letters(p), "ABACA");
+	assert_int_equal(p->plan.boots[4].block, 1);
+}
+
+static void toggles_are_starts_of_the_kernel(void **state)
+{
+	struct planner *p = *state;
+
+	make(p, 2, "design: {order: toggle, boots: 2}\n", 8);
+	assert_string_equal(letters(p), "ABAABA");
+	assert_int_equal(p->plan.boots[3].block, 2);
+}
+
 static void shuffled_blocks_hold_every_variant_once(void **state)
 {
 	struct planner *p = *state;
@@ -495,6 +513,10 @@ int main(void)
 			brackets_are_palindromes_with_equal_mean_places, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			against_baselines_enclose_what_they_judge, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_toggle_puts_each_variant_between_two_baselines, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			toggles_are_starts_of_the_kernel, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			shuffled_blocks_hold_every_variant_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(shuffling_is_even, set_up, tear_down),
