@@ -9,6 +9,12 @@
 /* What is thought before the first boot. */
 #define PRIOR_NONE 0.2
 
+#define PRIOR_SEVERAL 0.04
+
+/* Two changes are named when they are so likely, and sought from so many tested commits on. */
+#define SEVERAL_ENOUGH 0.95
+enum { SEVERAL_TESTED = 6 };
+
 /* Good and bad are the same when that is so likely and each was booted so often. */
 #define NONE_ENOUGH 0.95
 enum { NONE_BOOTS = 3, NONE_PATIENCE = 15 };
@@ -104,6 +110,25 @@ static void weigh(struct bisect *b)
 	b->none = PRIOR_NONE * b->fit.none / total;
 }
 
+/* Whether one change explains the boots, or two are needed. */
+static void weigh_several(struct bisect *b)
+{
+	int n = b->options.commits, tested = 0;
+	double one = 0, two;
+
+	b->several = 0;
+	for (int i = 0; i <= n; i++)
+		tested += b->commits[i].boots > 0;
+	if (tested < SEVERAL_TESTED)
+		return;
+	culprit_fit_two(b->boots, b->boot_count, n, &b->fit, &b->two);
+	for (size_t k = 0; k < b->fit.segment_count; k++)
+		one += b->fit.segments[k].likelihood *
+		       (b->fit.segments[k].last - b->fit.segments[k].first + 1) / n;
+	two = PRIOR_SEVERAL * b->two.likelihood;
+	b->several = two / (two + (1 - PRIOR_SEVERAL) * one + PRIOR_NONE * b->fit.none);
+}
+
 void bisect_refresh(struct bisect *b)
 {
 	if (!b->stale)
@@ -118,6 +143,7 @@ void bisect_refresh(struct bisect *b)
 	}
 	culprit_fit(b->boots, b->boot_count, b->options.commits, &b->fit);
 	weigh(b);
+	weigh_several(b);
 }
 
 /* The likeliest commit that can be built, with those before it that cannot. */
@@ -168,16 +194,40 @@ static bool is_none(const struct bisect *b)
 	       (b->none >= 0.5 && boots >= NONE_PATIENCE);
 }
 
+/* Two changes: the larger one is the answer once its place holds no second commit that could be
+ * built, and is as sure as a single one has to be. */
+static void name_several(const struct bisect *b, struct bisect_result *out)
+{
+	int larger = b->two.step[1] > b->two.step[0], buildable = 0;
+
+	for (int i = 0; i < 2; i++) {
+		out->changes[i][0] = b->two.first[i];
+		out->changes[i][1] = b->two.last[i];
+	}
+	out->lo = b->two.first[larger];
+	out->hi = b->two.last[larger];
+	out->probability = b->several * b->two.share[larger];
+	for (int i = out->lo; i <= out->hi; i++)
+		buildable += !b->commits[i].skipped;
+	if (buildable == 1 && b->two.share[larger] >= b->options.confidence)
+		out->verdict = BISECT_SEVERAL;
+}
+
 void bisect_get(struct bisect *b, struct bisect_result *out, double *posterior)
 {
 	bisect_refresh(b);
-	*out = (struct bisect_result){.verdict = BISECT_UNDECIDED, .none = b->none};
+	*out = (struct bisect_result){
+		.verdict = BISECT_UNDECIDED, .none = b->none, .several = b->several};
 	if (posterior)
 		memcpy(posterior, b->posterior,
 			((size_t)b->options.commits + 1) * sizeof(*posterior));
 	if (is_none(b)) {
 		out->verdict = BISECT_NONE;
 		out->probability = b->none;
+		return;
+	}
+	if (b->several >= SEVERAL_ENOUGH) {
+		name_several(b, out);
 		return;
 	}
 	best_class(b, out);

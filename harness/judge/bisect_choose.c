@@ -61,6 +61,25 @@ static double worth(const struct bisect *b, int commit, double bits, double skip
 	       (build + (1 - skip) * (o->cost_boot + o->runs * o->cost_run) + 1e-9);
 }
 
+/* Where the larger of two changes is narrowed down: the middle of its place, or the side that was
+ * booted less. */
+static int between_two(const struct bisect *b, const struct bisect_result *result)
+{
+	int middle = result->lo - 1 + (result->hi - result->lo + 1) / 2;
+
+	for (int far = 0; far <= result->hi - result->lo; far++)
+		for (int side = -1; side <= 1; side += 2) {
+			int i = middle + side * far;
+
+			if (i >= result->lo && i < result->hi && !b->commits[i].skipped)
+				return i;
+		}
+	return b->commits[result->hi].boots <= b->commits[result->lo - 1].boots ||
+			       b->commits[result->lo - 1].skipped
+		       ? result->hi
+		       : result->lo - 1;
+}
+
 static int best_commit(const struct bisect *b)
 {
 	int n = b->options.commits, best = 0;
@@ -112,6 +131,6 @@ enum bisect_action bisect_next(struct bisect *b, int *commit)
 		(result.verdict != BISECT_UNDECIDED && !end_due(b, true, commit)))
 		return BISECT_DONE;
 	if (result.verdict == BISECT_UNDECIDED)
-		*commit = best_commit(b);
+		*commit = result.changes[0][0] ? between_two(b, &result) : best_commit(b);
 	return BISECT_BOOT;
 }

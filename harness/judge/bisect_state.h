@@ -24,6 +24,8 @@ struct bisect {
 	bool stale;
 	struct culprit_fit fit;
 	double *posterior, none;
+	double several; /* probability of two changes; 0 while there are few boots */
+	struct culprit_two two;
 };
 
 void bisect_refresh(struct bisect *b);

@@ -46,7 +46,8 @@ struct culprit_fit {
 	size_t segment_count;
 	size_t best; /* the likeliest of them */
 	/* If nothing changed: */
-	double none; /* likelihood */
+	double none;  /* likelihood */
+	double scale; /* logarithm of what a likelihood of 1 stands for */
 	struct culprit_noise none_noise;
 	struct culprit_level level;
 };
@@ -56,6 +57,20 @@ struct culprit_fit {
 void culprit_fit(
 	const struct culprit_boot *boots, size_t count, int commits, struct culprit_fit *out);
 void culprit_free(struct culprit_fit *fit);
+
+/* Two changes, both for the worse, at different places. */
+struct culprit_two {
+	double likelihood; /* mean over all pairs of commits; the scale of a fit to the same boots
+			    */
+	/* The likeliest places, in order: commits, and their share of what is likely. */
+	int first[2], last[2];
+	double share[2];
+	double step[2]; /* how far the level falls there */
+};
+
+/* Fits two changes to the boots that fit was made from. At least three commits must have boots. */
+void culprit_fit_two(const struct culprit_boot *boots, size_t count, int commits,
+	const struct culprit_fit *fit, struct culprit_two *out);
 
 /*
  * Bits that one more boot of so many runs of each commit tells about where the change is: mutual

@@ -115,6 +115,24 @@ static void says_when_nothing_changed(void **state KB_UNUSED)
 	assert_true(wrong <= 1);
 }
 
+/* Two steps down: both are said, and the larger one is the answer. */
+static void two_changes_are_told_apart(void **state KB_UNUSED)
+{
+	struct bisect *b = begin(60, false);
+	struct bisect_result result;
+	int commit;
+
+	while (bisect_next(b, &commit) == BISECT_BOOT)
+		feed(b, commit, 100 - (commit >= 20 ? 8 : 0) - (commit >= 41 ? 4 : 0));
+	bisect_get(b, &result, NULL);
+	assert_int_equal(result.verdict, BISECT_SEVERAL);
+	assert_int_equal(result.lo, 20);
+	assert_int_equal(result.hi, 20);
+	assert_int_equal(result.changes[0][1], 20);
+	assert_true(result.changes[1][0] <= 41 && result.changes[1][1] >= 41);
+	bisect_free(b);
+}
+
 static void the_same_boots_give_the_same_choices(void **state KB_UNUSED)
 {
 	struct str once = STR_INIT, again = STR_INIT;
@@ -292,6 +310,7 @@ int main(void)
 		cmocka_unit_test(worlds_are_what_they_were),
 		cmocka_unit_test(names_the_culprit),
 		cmocka_unit_test(says_when_nothing_changed),
+		cmocka_unit_test(two_changes_are_told_apart),
 		cmocka_unit_test(the_same_boots_give_the_same_choices),
 		cmocka_unit_test(what_cannot_be_built_is_part_of_the_answer),
 		cmocka_unit_test(a_skipped_commit_is_never_chosen_again),
