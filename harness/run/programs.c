@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "base/sha256.h"
 #include "base/strv.h"
-#include "model/store_result.h"
-#include "run/outcome.h"
+#include "run/identity.h"
 #include "run/programs.h"
 #include "sys/proc.h"
-
-/* Where a program that nobody named a path for is looked up: the agent's own PATH. */
-static const char *const folders[] = {
-	"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"};
 
 static const char *named_path(const struct machine_spec *machine, const char *name)
 {
@@ -132,137 +125,8 @@ void programs_list(struct rig *rig)
 	rig->env.programs = rig->programs;
 }
 
-/* Asks for the SHA-256 of every place where a program could be. */
-static int digest(struct rig *rig, const char *name, json_t **out, struct err *err)
-{
-	const char *known = rig->remote.ops->program_path(rig->remote.machine, name);
-	struct strv arguments = STRV_INIT;
-	int ret;
-
-	strv_add(&arguments, "digest");
-	if (known || name[0] == '/')
-		strv_add(&arguments, known ? known : name);
-	else
-		for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
-			strv_addf(&arguments, "%s/%s", folders[i], name);
-	ret = remote_json(&rig->remote, strv_argv(&arguments), out, err);
-	strv_release(&arguments);
-	return ret;
-}
-
-enum { VERSION_BYTES = 65536, VERSION_LINE = 200 };
-#define VERSION_NS (10 * NS_PER_S)
-
-/* The first line that is not blank, safe to print. */
-static void add_first_line(struct str *out, const char *text, size_t len)
-{
-	size_t end;
-
-	while (len && strchr(" \t\r\n", *text)) {
-		text++;
-		len--;
-	}
-	for (end = 0; end < len && end < VERSION_LINE && !strchr("\r\n", text[end]);)
-		end++;
-	str_add_safe(out, text, end);
-}
-
-/* A program on the machine, and how it is asked for its version: argv, whose first word is a name
- * for path; empty when it can't be asked. */
-struct found {
-	const char *name, *path, *sha256; /* path NULL: it is not there */
-	const char *const *version;
-};
-
-static char *version_spec(const struct found *found)
-{
-	json_t *o = json_object(), *argv = json_array();
-	struct str text = STR_INIT;
-
-	for (size_t i = 0; i < argv_count(found->version); i++)
-		json_array_append_new(argv, json_text(i ? found->version[i] : found->path));
-	json_object_set_new(o, "argv", argv);
-	json_object_set_new(o, "timeout_ns", json_integer(VERSION_NS));
-	json_object_set_new(o, "output_bytes", json_integer(VERSION_BYTES));
-	json_write(o, false, &text);
-	json_decref(o);
-	return str_take(&text);
-}
-
-/* What the program says that it is: as a run of its own, under the agent. A program that says
- * nothing has no version; that is no reason to stop. */
-static void ask_version(struct rig *rig, const struct found *found, struct str *out)
-{
-	const char *workdir = rig->remote.ops->workdir(rig->remote.machine);
-	char *place = xasprintf("%s/version", workdir), *spec;
-	const char *arguments[] = {"run", "--spec-on-stdin", place, "--forget", place, NULL};
-	struct remote_call call = {
-		.arguments = arguments, .timeout_ns = VERSION_NS + 60 * NS_PER_S};
-	struct remote_answer answer = REMOTE_ANSWER_INIT;
-	struct outcome outcome;
-	const char *text;
-	size_t len;
-
-	spec = version_spec(found);
-	call.input = spec;
-	if (!remote_call(&rig->remote, &call, &answer, NULL) && answer.end == REMOTE_OK &&
-		!outcome_parse(&answer.out, &outcome, NULL)) {
-		text = outcome_part(&outcome, "stdout", &len);
-		add_first_line(out, text, len);
-		text = outcome_part(&outcome, "stderr", &len);
-		if (!out->len)
-			add_first_line(out, text, len);
-		outcome_release(&outcome);
-	}
-	arguments[0] = "forget";
-	arguments[1] = place;
-	arguments[2] = NULL;
-	call.input = NULL;
-	(void)!remote_call(&rig->remote, &call, &answer, NULL); /* one small folder else */
-	remote_answer_release(&answer);
-	free(spec);
-	free(place);
-}
-
-static int locate(struct rig *rig, struct found *found, struct err *err)
-{
-	json_t *digests = NULL, *entry = NULL;
-	const char *sha256 = "";
-	size_t i;
-	int ret = digest(rig, found->name, &digests, err);
-
-	if (ret)
-		return ret;
-	json_array_foreach(digests, i, entry)
-	{
-		sha256 = json_get_text(entry, "sha256", "");
-		if (sha256[0])
-			break;
-	}
-	if (sha256[0]) {
-		found->path = arena_strdup(
-			&rig->engine->arena, json_get_text(entry, "path", found->name));
-		found->sha256 = arena_strdup(&rig->engine->arena, sha256);
-	}
-	json_decref(digests);
-	return 0;
-}
-
-static int store_identity(struct rig *rig, const struct found *found, int64_t *id, struct err *err)
-{
-	struct str version = STR_INIT;
-	int ret;
-
-	if (*found->version)
-		ask_version(rig, found, &version);
-	ret = store_program(
-		rig->engine->store, found->name, found->sha256, str_text(&version), id, err);
-	str_release(&version);
-	return ret;
-}
-
 /* What serves a suite's conditions: the same program in all of them. False when nothing does. */
-static bool server_of(const struct rig *rig, const struct suite *suite, struct found *out)
+static bool server_of(const struct rig *rig, const struct suite *suite, struct identity *out)
 {
 	static const char *const not_known[] = {NULL};
 
@@ -272,7 +136,7 @@ static bool server_of(const struct rig *rig, const struct suite *suite, struct f
 
 		if (condition->suite != suite)
 			continue;
-		*out = (struct found){.name = *version ? version[0] : condition->server[0],
+		*out = (struct identity){.name = *version ? version[0] : condition->server[0],
 			.version = *version ? version : not_known};
 		return true;
 	}
@@ -293,23 +157,58 @@ static int missing(struct rig *rig, const struct suite *suite, const char *name,
 		suite->homepage[0] ? "; where to get it: " : "", suite->homepage);
 }
 
+/* A changed program is another measurement, and never a change of the kernel. */
+static int check_same(const struct rig *rig, const struct suite *suite,
+	const struct identity *found, const char *before, struct err *err)
+{
+	if (!*before || !strcmp(before, found->sha256))
+		return 0;
+	return err_set(err, ERR_USAGE,
+		"suite '%s': the program '%s' on machine '%s' is not the one that earlier boots of "
+		"this experiment were measured with (SHA-256 %.12s, now %.12s); put that one back, "
+		"or run the experiment anew",
+		suite->name, found->name, rig->plan->machine->name, before, found->sha256);
+}
+
+/* Against what the conditions of the suite were measured with so far; server NULL: there is none.
+ */
+static int check_unchanged(const struct rig *rig, const struct suite *suite,
+	const struct identity *program, const struct identity *server, struct err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < rig->rows->condition_count && !ret; i++) {
+		const struct store_condition *condition = &rig->rows->conditions[i];
+
+		if (strcmp(condition->suite, suite->name) != 0)
+			continue;
+		ret = check_same(rig, suite, program, condition->program_sha256, err);
+		if (!ret && server)
+			ret = check_same(rig, suite, server, condition->server_sha256, err);
+	}
+	return ret;
+}
+
 static int find(struct rig *rig, size_t index, struct err *err)
 {
 	const struct suite *suite = &rig->engine->experiment->suites[index];
-	struct found program = {.name = suite->program, .version = suite->version}, server;
+	struct identity program = {.name = suite->program, .version = suite->version}, server;
 	bool served = server_of(rig, suite, &server);
-	int ret = locate(rig, &program, err);
+	int ret = identity_find(rig, &program, err);
 
 	if (!ret && served)
-		ret = locate(rig, &server, err);
+		ret = identity_find(rig, &server, err);
 	if (ret)
 		return ret;
 	if (!program.path || (served && !server.path))
 		return missing(rig, suite, program.path ? server.name : program.name, err);
 	rig->program_paths[index] = program.path;
-	ret = store_identity(rig, &program, &rig->program_ids[index], err);
+	ret = check_unchanged(rig, suite, &program, served ? &server : NULL, err);
+	if (ret)
+		return ret;
+	ret = identity_store(rig, &program, &rig->program_ids[index], err);
 	if (!ret && served)
-		ret = store_identity(rig, &server, &rig->server_ids[index], err);
+		ret = identity_store(rig, &server, &rig->server_ids[index], err);
 	return ret;
 }
 
@@ -317,9 +216,9 @@ static int find(struct rig *rig, size_t index, struct err *err)
 static int find_perf(struct rig *rig, struct err *err)
 {
 	static const char *const version[] = {perf_name, "--version", NULL};
-	struct found perf = {.name = perf_name, .version = version};
+	struct identity perf = {.name = perf_name, .version = version};
 	struct str said = STR_INIT;
-	int ret = needs_perf(rig) ? locate(rig, &perf, err) : 0;
+	int ret = needs_perf(rig) ? identity_find(rig, &perf, err) : 0;
 
 	if (ret || !needs_perf(rig))
 		return ret;
@@ -330,7 +229,7 @@ static int find_perf(struct rig *rig, struct err *err)
 			rig->engine->experiment->profile_hz ? "profile" : "counters",
 			rig->plan->machine->name);
 	rig->perf_path = perf.path;
-	ask_version(rig, &perf, &said);
+	identity_ask_version(rig, &perf, &said);
 	engine_note(rig->engine, 0, "perf", "on machine '%s': %s, %.12s", rig->plan->machine->name,
 		str_text(&said), perf.sha256);
 	str_release(&said);

@@ -315,6 +315,35 @@ static void observations_are_stored(void **state)
 	expect_text(&bench->out, "4 runs read again: 0 with other values");
 }
 
+/* A program that was changed between two boots of an experiment is no change of the kernel. */
+static void a_changed_program_is_no_kernel_change(void **state)
+{
+	struct bench *bench = *state;
+	const char *build = getenv("KB_BUILD");
+	char *original = xasprintf("%s/suites/canary", build ? build : "build");
+	char *copy = xasprintf("%s/canary", bench->folder);
+	struct str bytes = STR_INIT;
+	struct err err = ERR_INIT;
+
+	make_lab(bench);
+	write_lab_file(bench, "configs/machines/here.yaml",
+		"machine: here\nconnect: local\nboot: none\nworkdir: %s/work\n"
+		"programs: { canary: %s/canary }\n");
+	assert_int_equal(file_read(original, 64 << 20, &bytes, &err), 0);
+	assert_int_equal(file_write_atomic(copy, bytes.text, bytes.len, 0755, &err), 0);
+	interrupt(start_slow(bench));
+	str_add_char(&bytes, 'x');
+	assert_int_equal(file_write_atomic(copy, bytes.text, bytes.len, 0755, &err), 0);
+	expect_code(bench, 2, "resume");
+	expect_text(&bench->chatter, "suite 'canary': the program 'canary' on machine 'here' is "
+				     "not the one that earlier boots");
+	assert_int_equal(file_write_atomic(copy, bytes.text, bytes.len - 1, 0755, &err), 0);
+	expect_measured(call(bench, "resume"), bench);
+	str_release(&bytes);
+	free(original);
+	free(copy);
+}
+
 /* One suite without its program costs nothing but itself, where the lab says so. */
 static void a_missing_program_is_told(void **state)
 {
@@ -408,6 +437,7 @@ int main(void)
 		TEST(wrong_files_start_nothing),
 		TEST(a_suite_brings_its_files),
 		TEST(a_suite_brings_its_server),
+		TEST(a_changed_program_is_no_kernel_change),
 		TEST(a_missing_program_is_told),
 		TEST(observations_are_stored),
 		TEST(a_suite_is_tried_on_output),
