@@ -165,6 +165,7 @@ static void write_notes(const struct profile *profile, const struct layout *layo
 		profile->variants[1]->name, (long long)profile->samples[1],
 		(long long)profile->runs[1], (long long)profile->boots[1]);
 	add_unit(profile, &text);
+	str_add(&text, " Where one function gains, the shares of the others fall.");
 	layout_paragraph(layout, out, 0, 0, str_text(&text));
 	str_reset(&text);
 	if (profile->unnamed_pct > unnamed_worth_a_word_pct)
