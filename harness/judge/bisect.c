@@ -13,6 +13,8 @@
 
 /* Two changes are named when they are so likely, and sought from so many tested commits on. */
 #define SEVERAL_ENOUGH 0.95
+/* A single one is not named while two are as likely as that. */
+#define SEVERAL_DOUBT 0.5
 enum { SEVERAL_TESTED = 6 };
 
 /* Good and bad are the same when that is so likely and each was booted so often. */
@@ -194,6 +196,11 @@ static bool is_none(const struct bisect *b)
 	       (b->none >= 0.5 && boots >= NONE_PATIENCE);
 }
 
+bool bisect_doubts(const struct bisect *b)
+{
+	return b->several >= SEVERAL_DOUBT && b->several < SEVERAL_ENOUGH;
+}
+
 /* Two changes: the larger one is the answer once its place holds no second commit that could be
  * built, and is as sure as a single one has to be. */
 static void name_several(const struct bisect *b, struct bisect_result *out)
@@ -231,7 +238,7 @@ void bisect_get(struct bisect *b, struct bisect_result *out, double *posterior)
 		return;
 	}
 	best_class(b, out);
-	if (1 - out->probability > CAUTION * (1 - b->options.confidence)) {
+	if (bisect_doubts(b) || 1 - out->probability > CAUTION * (1 - b->options.confidence)) {
 		smallest_range(b, 0.99, out);
 		return;
 	}

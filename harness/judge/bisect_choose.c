@@ -80,6 +80,21 @@ static int between_two(const struct bisect *b, const struct bisect_result *resul
 		       : result->lo - 1;
 }
 
+/* Whether there are one or two shows in the commits around both places: the one that was booted
+ * least. */
+static int around_two(const struct bisect *b)
+{
+	int best = b->two.first[0] - 1;
+
+	for (int i = 0; i < 2; i++) {
+		if (b->commits[b->two.first[i] - 1].boots < b->commits[best].boots)
+			best = b->two.first[i] - 1;
+		if (b->commits[b->two.last[i]].boots < b->commits[best].boots)
+			best = b->two.last[i];
+	}
+	return best;
+}
+
 static int best_commit(const struct bisect *b)
 {
 	int n = b->options.commits, best = 0;
@@ -130,7 +145,13 @@ enum bisect_action bisect_next(struct bisect *b, int *commit)
 	if (result.verdict == BISECT_NONE ||
 		(result.verdict != BISECT_UNDECIDED && !end_due(b, true, commit)))
 		return BISECT_DONE;
-	if (result.verdict == BISECT_UNDECIDED)
-		*commit = result.changes[0][0] ? between_two(b, &result) : best_commit(b);
+	if (result.verdict != BISECT_UNDECIDED)
+		return BISECT_BOOT;
+	if (result.changes[0][0])
+		*commit = between_two(b, &result);
+	else if (bisect_doubts(b))
+		*commit = around_two(b);
+	else
+		*commit = best_commit(b);
 	return BISECT_BOOT;
 }

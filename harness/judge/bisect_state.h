@@ -29,5 +29,7 @@ struct bisect {
 };
 
 void bisect_refresh(struct bisect *b);
+/* One change or two: not known. */
+bool bisect_doubts(const struct bisect *b);
 
 #endif

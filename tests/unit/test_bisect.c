@@ -115,6 +115,11 @@ static void says_when_nothing_changed(void **state KB_UNUSED)
 	assert_true(wrong <= 1);
 }
 
+static void feed(struct bisect *b, int commit, double value)
+{
+	bisect_fed(b, commit, (double[]){value, value * 1.002, value * 0.999}, 3);
+}
+
 /* Two steps down: both are said, and the larger one is the answer. */
 static void two_changes_are_told_apart(void **state KB_UNUSED)
 {
@@ -147,11 +152,6 @@ static void the_same_boots_give_the_same_choices(void **state KB_UNUSED)
 	assert_string_equal(str_text(&once), str_text(&again));
 	str_release(&once);
 	str_release(&again);
-}
-
-static void feed(struct bisect *b, int commit, double value)
-{
-	bisect_fed(b, commit, (double[]){value, value * 1.002, value * 0.999}, 3);
 }
 
 /* An unbuildable stretch before the culprit belongs to the answer, and is not tried again. */
