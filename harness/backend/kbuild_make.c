@@ -53,10 +53,11 @@ static void add_environment(const struct kbuild *kb, struct strv *env)
 	strv_addf(env, "PATH=%s", path ? path : "/usr/sbin:/usr/bin:/sbin:/bin");
 	strv_addf(env, "HOME=%s", sandbox_scratch(&kb->box));
 	strv_addf(env, "CCACHE_DIR=%s", sandbox_scratch(&kb->box));
-	/* the kernel's own dependency files name the headers: a miss need not be preprocessed twice
-	 */
-	strv_add_many(env, "CCACHE_MAXSIZE=8G", "CCACHE_NOHASHDIR=1", "CCACHE_DEPEND=1", "LC_ALL=C",
-		"TZ=UTC", "KBUILD_BUILD_TIMESTAMP=Thu Jan  1 00:00:00 UTC 1970",
+	/* without CCACHE_DEPEND, with which .incbin is not seen: the image would be an old one in
+	 * which the compressed kernel has the same size */
+	strv_add_many(env, "CCACHE_MAXSIZE=8G", "CCACHE_NOHASHDIR=1",
+		"CCACHE_NAMESPACE=incbin", /* nothing that was kept with it */
+		"LC_ALL=C", "TZ=UTC", "KBUILD_BUILD_TIMESTAMP=Thu Jan  1 00:00:00 UTC 1970",
 		"KBUILD_BUILD_USER=kbracket", "KBUILD_BUILD_HOST=kbracket",
 		"KBUILD_BUILD_VERSION=1",
 		/* the source is no repository, and one above it must not be asked */

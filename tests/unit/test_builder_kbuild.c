@@ -43,6 +43,10 @@ static const char makefile[] =
 	"\t@env | grep -q '^SECRET=' && exit 3 || :\n"
 	"\t@mkdir -p $(O)/arch/x86/boot\n"
 	"\t@cp $(S)/vmlinux.bin $(O)/vmlinux && cp $(S)/vmlinux.bin $(O)/arch/x86/boot/bzImage\n"
+	/* as compressed/piggy.S takes in the compressed kernel */
+	"\t@test ! -e $(S)/piggy.S || { cd $(O) && cp $(S)/payload . &&"
+	" ccache gcc -Wp,-MMD,.piggy.o.d -c -o piggy.o $(S)/piggy.S &&"
+	" cat piggy.o >>arch/x86/boot/bzImage; }\n"
 	"\t@echo '$(LOCALVERSION)' >>$(O)/versions\n"
 	"modules:\n\t@echo '  CC [M]  drivers/x.o'\n"
 	"modules_install:\n"
@@ -282,6 +286,41 @@ static void modules_are_kept_and_packed(void **state KB_UNUSED)
 	arena_release(&arena);
 }
 
+static bool image_holds(const struct build *made, const char *text)
+{
+	struct str image = STR_INIT;
+	bool holds;
+
+	assert_int_equal(file_read(made->image, 1 << 20, &image, NULL), 0);
+	holds = memmem(str_text(&image), image.len, text, strlen(text));
+	str_release(&image);
+	return holds;
+}
+
+/* ccache must not give back an object that took in what another file held then. */
+static void what_is_taken_in_is_the_present_file(void **state KB_UNUSED)
+{
+	struct variant v = variant("v", "first", none);
+	char *ccache = proc_find_program("ccache");
+	struct arena arena = ARENA_INIT;
+	struct build made;
+
+	if (!ccache)
+		skip();
+	free(ccache);
+	put(at("repo/piggy.S"), ".section .rodata\n.incbin \"payload\"\n");
+	put(at("repo/payload"), "the first kernel");
+	commit("first");
+	put(at("repo/payload"), "the other kernel");
+	commit("other");
+	make_ok(&v, &arena, &made);
+	assert_true(image_holds(&made, "the first kernel"));
+	v.ref = "other";
+	make_ok(&v, &arena, &made);
+	assert_true(image_holds(&made, "the other kernel"));
+	arena_release(&arena);
+}
+
 /* The kernel's build would draw a new key in every new output folder. */
 static void module_signatures_have_one_key(void **state KB_UNUSED)
 {
@@ -482,6 +521,7 @@ int main(void)
 		TEST(equal_trees_are_one_build),
 		TEST(equal_configs_are_one_build),
 		TEST(modules_are_kept_and_packed),
+		TEST(what_is_taken_in_is_the_present_file),
 		TEST(module_signatures_have_one_key),
 		TEST(lost_fragments_are_told),
 		TEST(failed_builds_name_the_error),
