@@ -32,7 +32,7 @@ LONG := $(patsubst tests/system/%.c,$(B)/tests/%,$(wildcard tests/system/long_*.
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/bench_*.c))
 
-.PHONY: all help bench-aa bench-bisect deps quickstart check check-long tests fuzzers fuzz units run-units run-system run-long \
+.PHONY: all help bench-aa bench-bisect deps quickstart check check-long check-bisect tests fuzzers fuzz units run-units run-system run-long \
 	layers headers format clean newidle-tree bench bench-verdicts FORCE
 all: $(B)/kbracket $(B)/kbracket-agent $(NATIVE)
 
@@ -44,6 +44,7 @@ help:
 ## make quickstart     a first experiment on real kernels in a QEMU guest
 ## make check          build and run the tests (at most 30 minutes on two cores)
 ## make check-long     the longer tests; parts are listed in README.md
+## make check-bisect   only its bisect of real kernels in a guest
 ## make fuzz           look for inputs that break a parser (clang; FUZZ_SECONDS=60 each)
 ## make bench          our own speed, as ratios
 ## make bench-verdicts how often each way of judging is wrong, simulated (ARGS='REPLICATES SEED')
@@ -166,6 +167,11 @@ check-long: deps
 
 run-long:
 	@B=$(B) KB_TEST_TIMEOUT=7200 tests/run-tests $(LONG)
+
+check-bisect: deps
+	@$(MAKE) -s B=build/long SANITIZE=-DKB_FAULT_POINTS all build/long/tests/long_bisect
+	@B=build/long KB_BUILD=$(CURDIR)/build/long KB_TEST_TIMEOUT=7200 \
+		tests/run-tests build/long/tests/long_bisect
 
 quickstart: deps
 	@echo "building kbracket (a minute or so)"

@@ -8,12 +8,14 @@
 #include "model/bisect.h"
 #include "model/store_bisect.h"
 
-/* A bisect in the hands of a verb. Memory is the command's arena. */
+/* A bisect in the hands of a verb. Ends with bisect_close. */
 struct bisect_job {
 	struct cmd *cmd;
 	struct study study;
 	int64_t id; /* of its experiment */
 	struct bisect_record record;
+	struct arena arena; /* of the record */
+	bool one_step;	    /* for a single commit only */
 };
 
 /* The steps between good and bad, and the chain that is tested first. */
@@ -37,10 +39,11 @@ KB_MUST_CHECK int bisect_steps_variant(struct arena *arena, const struct variant
 /* Stores a new bisect. */
 KB_MUST_CHECK int bisect_begin(struct cmd *cmd, const struct bisect_spec *spec, int64_t jobs,
 	struct bisect_job *out, struct err *err);
-/* Loads one that is stored; name as for store_bisect_find. */
-KB_MUST_CHECK int bisect_open(
-	struct cmd *cmd, const char *name, int64_t jobs, struct bisect_job *out, struct err *err);
-/* Reads the record anew. */
+/* Loads one that is stored, as far as an answer needs it; and the rest, to go on with it. */
+KB_MUST_CHECK int bisect_open(struct cmd *cmd, int64_t id, struct bisect_job *out, struct err *err);
+KB_MUST_CHECK int bisect_prepare(struct bisect_job *job, int64_t jobs, struct err *err);
+void bisect_close(struct bisect_job *job);
+/* Reads the record anew; what was read before is gone. */
 KB_MUST_CHECK int bisect_reload(struct bisect_job *job, struct err *err);
 /* Adds an event and reads the record anew. */
 KB_MUST_CHECK int bisect_note(
@@ -49,16 +52,45 @@ KB_MUST_CHECK int bisect_note(
 /* Plans a new chain on the real graph: what bad has and none of the good ones has. Positions. */
 KB_MUST_CHECK int bisect_narrow(
 	struct bisect_job *job, const int *good, size_t good_count, int bad, struct err *err);
-/* The same by what the person said and what an earlier chain has shown. */
+/* The same by what the person said: all that a kernel marked good has is ruled out. */
 KB_MUST_CHECK int bisect_restage(struct bisect_job *job, struct err *err);
 
-/* Boots, measures and decides until it ends; then the proof. */
-KB_MUST_CHECK int bisect_walk(struct bisect_job *job, struct err *err);
-KB_MUST_CHECK int bisect_prove(struct bisect_job *job, int culprit, struct err *err);
+/* Plans a chain through the branches that a finding could not tell apart. */
+KB_MUST_CHECK int bisect_split(
+	struct bisect_job *job, const struct bisect_finding *finding, struct err *err);
 
-/* Goes on with a bisect from `bisect` or `resume`, and writes the answer. The status. */
-KB_MUST_CHECK int bisect_go(struct bisect_job *job, struct err *err);
-/* Writes what is known of one. The status. */
-KB_MUST_CHECK int bisect_answer(struct cmd *cmd, int64_t id, bool mail, struct err *err);
+/* What the record shows now; in the record's arena. */
+KB_MUST_CHECK int bisect_decide(
+	struct bisect_job *job, struct bisect_finding *finding, struct err *err);
+/* Builds, boots and decides until it ends, or a bound is reached. */
+KB_MUST_CHECK int bisect_measure(
+	struct bisect_job *job, struct bisect_finding *finding, struct err *err);
+/* Compares each culprit with its parent, and the bad end with itself without the culprit; goes on
+ * with what was begun. */
+KB_MUST_CHECK int bisect_prove(
+	struct bisect_job *job, const struct bisect_finding *finding, struct err *err);
+
+/* How the answer is written, when not as the global options say. */
+struct bisect_form {
+	bool mail; /* a draft */
+};
+/* Goes on with a bisect to its end and writes the answer. The status. */
+KB_MUST_CHECK int bisect_go(
+	struct bisect_job *job, const struct bisect_form *form, struct err *err);
+/* Writes what is known of a bisect. The status. */
+KB_MUST_CHECK int bisect_answer(
+	struct bisect_job *job, const struct bisect_form *form, struct err *err);
+struct bisect_report;
+enum status bisect_write(
+	struct cmd *cmd, const struct bisect_report *report, const struct bisect_form *form);
+
+/* The experiment of a bisect or of its proof, as YAML: adaptive, the first variant is the baseline.
+ * The arena's. */
+const char *bisect_experiment_text(struct arena *arena, const struct bisect_spec *spec,
+	const char *name, const struct variant *variants, size_t count);
+
+/* Measures the commit that is checked out in the current folder against good and bad: 0 good, 1
+ * bad, 125 not to be told. Another status is 128 or more. */
+int bisect_step(struct bisect_job *job, struct err *err);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/strv.h"
-#include "cmd/answer.h"
+#include "cmd/cmd.h"
 #include "cmd/bisect_oracle.h"
 #include "judge/bisect.h"
 #include "sys/dialog.h"
@@ -192,6 +192,7 @@ static void put_range(json_t *out, const struct bisect_result *r)
 static void write_json(const struct talk *t, const struct bisect_result *r)
 {
 	json_t *out = json_object();
+	struct str line = STR_INIT;
 
 	json_put_text(out, "verdict", bisect_verdict_name(r->verdict));
 	put_range(out, r);
@@ -200,7 +201,11 @@ static void write_json(const struct talk *t, const struct bisect_result *r)
 	json_put_int(out, "builds", t->builds);
 	json_put_int(out, "boots", t->boots);
 	json_put_int(out, "runs", t->runs);
-	answer_json(out);
+	json_write(out, false, &line); /* readers take the last line */
+	str_add_char(&line, '\n');
+	ui_write_text(&line);
+	str_release(&line);
+	json_decref(out);
 }
 
 static void write_text(const struct talk *t, const struct bisect_result *r)

@@ -67,7 +67,7 @@ struct verb {
 
 extern const struct verb verb_init, verb_doctor, verb_calibrate, verb_plan, verb_build, verb_run,
 	verb_resume, verb_status, verb_report, verb_compare, verb_show, verb_profile, verb_suite,
-	verb_reread, verb_judge, verb_export, verb_import, verb_prune;
+	verb_reread, verb_judge, verb_bisect, verb_export, verb_import, verb_prune;
 
 /* Every verb, NULL-ended, in the order in which they are used. */
 extern const struct verb *const verbs[];

@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "cmd/answer.h"
+#include "cmd/bisect.h"
 
 struct options {
 	struct global global;
@@ -27,10 +28,20 @@ static const struct opt rows[] = {
 static int run(struct cmd *cmd, const void *arg, struct err *err)
 {
 	const struct options *options = arg;
+	struct bisect_job job;
+	bool is_bisect;
 	int64_t id;
 	int ret = store_find(cmd->store, options->experiment, &id, err);
 
-	return ret ? ret : answer_report(cmd, id, options->allow_inconclusive, err);
+	if (!ret)
+		ret = store_bisect_is(cmd->store, id, &is_bisect, err);
+	if (ret || !is_bisect)
+		return ret ? ret : answer_report(cmd, id, options->allow_inconclusive, err);
+	ret = bisect_open(cmd, id, &job, err);
+	if (!ret)
+		ret = bisect_answer(&job, &(struct bisect_form){0}, err);
+	bisect_close(&job);
+	return ret;
 }
 
 const struct verb verb_report = {

@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "cmd/answer.h"
+#include "cmd/bisect.h"
 #include "cmd/study.h"
 
 struct options {
@@ -34,14 +35,32 @@ static const struct opt rows[] = {
 	OPT_END,
 };
 
+static int resume_bisect(
+	struct cmd *cmd, const struct options *options, int64_t id, struct err *err)
+{
+	struct bisect_job job;
+	int ret = bisect_open(cmd, id, &job, err);
+
+	if (!ret)
+		ret = bisect_prepare(&job, options->jobs, err);
+	if (!ret)
+		ret = bisect_go(&job, &(struct bisect_form){0}, err);
+	bisect_close(&job);
+	return ret;
+}
+
 static int run(struct cmd *cmd, const void *arg, struct err *err)
 {
 	const struct options *options = arg;
 	struct store_experiment head;
 	struct study study = {0};
-	int64_t id;
+	int64_t id, bisect_id;
 	int ret = store_find(cmd->store, options->experiment, &id, err);
 
+	if (!ret)
+		ret = store_bisect_of(cmd->store, id, &bisect_id, err);
+	if (!ret && bisect_id)
+		return resume_bisect(cmd, options, bisect_id, err);
 	if (!ret)
 		ret = store_load_head(cmd->store, id, cmd->arena, &head, err);
 	if (!ret && head.state == STATE_DONE && head.kind != KIND_IMPORT)

@@ -32,6 +32,7 @@ const struct verb *const verbs[] = {
 	&verb_suite,
 	&verb_reread,
 	&verb_judge,
+	&verb_bisect,
 	&verb_export,
 	&verb_import,
 	&verb_prune,

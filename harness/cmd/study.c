@@ -59,6 +59,22 @@ int study_read(struct cmd *cmd, const char *file, struct study *out, struct err 
 	return 0;
 }
 
+int study_read_text(struct cmd *cmd, const char *beside, const char *name, const char *text,
+	struct study *out, struct err *err)
+{
+	struct diag diag = DIAG_INIT;
+	int ret = lab_find(cmd->arena, beside, &out->lab, err);
+
+	if (ret)
+		return ret;
+	name = arena_printf(cmd->arena, "%s/configs/%s", out->lab.root, name);
+	if (experiment_read_text(cmd->arena, name, text, strlen(text), &out->experiment, &diag))
+		return study_tell_mistakes(&diag, err);
+	diag_release(&diag);
+	set_engine(cmd, out);
+	return 0;
+}
+
 int study_read_stored(
 	struct cmd *cmd, const struct store_experiment *head, struct study *out, struct err *err)
 {

@@ -24,6 +24,10 @@ struct study {
 
 /* Reads a file and everything it names; all mistakes are in the error's text, a line each. */
 KB_MUST_CHECK int study_read(struct cmd *cmd, const char *file, struct study *out, struct err *err);
+/* The same from text that stands for a file of that name in configs/ of the lab that beside belongs
+ * to (NULL: the current folder). */
+KB_MUST_CHECK int study_read_text(struct cmd *cmd, const char *beside, const char *name,
+	const char *text, struct study *out, struct err *err);
 /* The same from what was stored with an experiment. The lab is the one around the current folder,
  * or else its cache is beside the database's folder. */
 KB_MUST_CHECK int study_read_stored(

@@ -10,15 +10,15 @@
 
 enum { CHAIN_MAX_BYTES = 4 << 20 };
 
-static const char *const event_names[] = {[BISECT_STAGE] = "stage",
-	[BISECT_BOOT] = "boot",
-	[BISECT_SKIP] = "skip",
-	[BISECT_GOOD] = "good",
-	[BISECT_BAD] = "bad",
-	[BISECT_BUILT] = "built",
-	[BISECT_UNDO] = "undo",
-	[BISECT_PROOF] = "proof",
-	[BISECT_NOTE] = "note"};
+static const char *const event_names[] = {[EVENT_STAGE] = "stage",
+	[EVENT_BOOT] = "boot",
+	[EVENT_SKIP] = "skip",
+	[EVENT_GOOD] = "good",
+	[EVENT_BAD] = "bad",
+	[EVENT_BUILT] = "built",
+	[EVENT_UNDO] = "undo",
+	[EVENT_PROOF] = "proof",
+	[EVENT_NOTE] = "note"};
 
 const char *bisect_event_name(enum bisect_event_kind kind)
 {
@@ -35,10 +35,31 @@ bool bisect_event_parse(const char *name, enum bisect_event_kind *kind)
 	return false;
 }
 
+const char *bisect_word_name(enum bisect_word word)
+{
+	static const char *const names[] = {[FOUND_SEARCHING] = "searching",
+		[FOUND_CULPRIT] = "culprit",
+		[FOUND_RANGE] = "range",
+		[FOUND_SEVERAL] = "several",
+		[FOUND_NONE] = "none",
+		[FOUND_UNDECIDED] = "undecided"};
+
+	return names[word];
+}
+
 int bisect_last(const struct bisect_record *record, enum bisect_event_kind kind)
 {
 	for (size_t i = record->event_count; i-- > 0;)
 		if (record->events[i].kind == kind && !record->events[i].undone)
+			return (int)i;
+	return -1;
+}
+
+int bisect_stage(const struct bisect_record *record)
+{
+	for (size_t i = record->event_count; i-- > 0;)
+		if (record->events[i].kind == EVENT_STAGE && !record->events[i].undone &&
+			record->events[i].other == record->one_step)
 			return (int)i;
 	return -1;
 }
@@ -48,18 +69,18 @@ const char *bisect_skipped(const struct bisect_record *record, int position)
 	for (size_t i = 0; i < record->event_count; i++) {
 		const struct bisect_event *event = &record->events[i];
 
-		if (event->kind == BISECT_SKIP && event->position == position && !event->undone)
+		if (event->kind == EVENT_SKIP && event->position == position && !event->undone)
 			return event->text;
 	}
 	return NULL;
 }
 
-void bisect_apply_undo(struct bisect_record *record)
+static void apply_undo(struct bisect_record *record)
 {
 	for (size_t i = record->event_count; i-- > 0;) {
 		const struct bisect_event *event = &record->events[i];
 
-		if (event->kind != BISECT_UNDO || event->undone)
+		if (event->kind != EVENT_UNDO || event->undone)
 			continue;
 		for (size_t k = 0; k < i; k++)
 			if (record->events[k].number == event->other)
@@ -82,6 +103,11 @@ int bisect_step_find(
 	size_t len = strlen(text), found = SIZE_MAX, matches = 0;
 	int number = step_number(record, text);
 
+	for (size_t i = 0; i < record->step_count; i++)
+		if (strcmp(record->steps[i].name, text) == 0) {
+			*position = (int)i;
+			return 0;
+		}
 	for (size_t i = 0; i < record->step_count && len >= 4; i++)
 		if (strncmp(record->steps[i].name, text, len) == 0) {
 			found = i;
@@ -166,4 +192,23 @@ int bisect_chain_read(struct arena *arena, const char *json, size_t step_count,
 		return err_set(err, ERR_INVALID, "a stage of the bisect is no chain of its steps");
 	*out = chain;
 	return 0;
+}
+
+/* The first chain goes to the person's own bad end; without one the list does. */
+int bisect_record_finish(struct bisect_record *record, struct arena *arena, struct err *err)
+{
+	struct bisect_chain chain;
+	int ret = 0;
+
+	record->bad = (int)record->listed;
+	apply_undo(record);
+	for (size_t i = record->event_count; i-- > 0 && !ret;) {
+		if (record->events[i].kind != EVENT_STAGE || record->events[i].other)
+			continue;
+		ret = bisect_chain_read(
+			arena, record->events[i].text, record->step_count, &chain, err);
+		if (!ret)
+			record->bad = chain.links[chain.count - 1].position;
+	}
+	return ret;
 }

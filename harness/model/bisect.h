@@ -50,16 +50,17 @@ struct bisect_step {
 };
 
 enum bisect_event_kind {
-	BISECT_STAGE, /* text: the chain that is tested from here on (struct bisect_chain) */
-	BISECT_BOOT,  /* of position; boot_id says how it went */
-	BISECT_SKIP,  /* position cannot be tested: text says why */
-	BISECT_GOOD,  /* the person says so of position */
-	BISECT_BAD,
-	BISECT_BUILT, /* position: text is what the code is (build.code_sha256, or the key); other:
+	EVENT_STAGE, /* text: the chain that is tested from here on (struct bisect_chain); other is
+		      * 1 for one that is for a single commit (`--step`) */
+	EVENT_BOOT,  /* of position; boot_id says how it went */
+	EVENT_SKIP,  /* position cannot be tested: text says why */
+	EVENT_GOOD,  /* the person says so of position */
+	EVENT_BAD,
+	EVENT_BUILT, /* position: text is what the code is (build.code_sha256, or the key); other:
 			 seconds */
-	BISECT_UNDO,  /* the event with number other counts no more */
-	BISECT_PROOF, /* experiment_id compares, text says what */
-	BISECT_NOTE,
+	EVENT_UNDO,  /* the event with number other counts no more */
+	EVENT_PROOF, /* experiment_id compares, text says what */
+	EVENT_NOTE,
 };
 const char *bisect_event_name(enum bisect_event_kind kind); /* "boot", ... */
 bool bisect_event_parse(const char *name, enum bisect_event_kind *kind);
@@ -105,19 +106,52 @@ struct bisect_record {
 	const char *tree; /* repository; "" */
 	struct bisect_step *steps;
 	size_t step_count, listed;
+	int bad;       /* position of the bad end */
+	bool one_step; /* look at the chain for a single commit; set by the caller */
 	struct bisect_event *events;
 	size_t event_count;
 };
 
+/* What the events show: what the judge makes of a record, and reports tell. */
+enum bisect_word {
+	FOUND_SEARCHING, /* next says what is to be measured */
+	FOUND_CULPRIT,	 /* one step */
+	FOUND_RANGE,	 /* steps that cannot be told apart */
+	FOUND_SEVERAL,	 /* more than one change */
+	FOUND_NONE,	 /* good and bad do not differ */
+	FOUND_UNDECIDED, /* the bounds came first */
+};
+const char *bisect_word_name(enum bisect_word word); /* "searching", "culprit", ... */
+
+struct bisect_finding {
+	enum bisect_word word;
+	const int *suspects; /* positions, ascending: the culprit, or what cannot be told apart */
+	size_t suspect_count;
+	double probability;	      /* of the suspects together */
+	const double *posterior;      /* by position */
+	double none;		      /* probability that nothing changed */
+	double good_level, bad_level; /* of the metric; NaN: not known */
+	int next;		      /* FOUND_SEARCHING: the position to boot */
+	int64_t next_runs;
+	const char *why;	     /* one clause on that choice, or on the end; "" */
+	int64_t boots, runs, builds; /* that count */
+	bool splits; /* the suspects lie on several branches: a chain through them tells more */
+	int split_good, split_bad; /* positions of its ends */
+};
+
 /* Index of the newest event of that kind that counts, or -1. */
 int bisect_last(const struct bisect_record *record, enum bisect_event_kind kind);
+/* The newest stage that counts, or -1. */
+int bisect_stage(const struct bisect_record *record);
 /* Why a position cannot be tested, or NULL. */
 const char *bisect_skipped(const struct bisect_record *record, int position);
 /* The step that a person means: a number, or the start of a name that is not ambiguous. ERR_USAGE.
  */
 KB_MUST_CHECK int bisect_step_find(
 	const struct bisect_record *record, const char *text, int *position, struct err *err);
-/* Sets undone in all events that an undo names. */
-void bisect_apply_undo(struct bisect_record *record);
+/* After reading: sets undone in all events that an undo names, and finds the bad end. ERR_INVALID
+ * when a stage is no chain. */
+KB_MUST_CHECK int bisect_record_finish(
+	struct bisect_record *record, struct arena *arena, struct err *err);
 
 #endif

@@ -62,7 +62,7 @@ const struct opt bisect_opts[] = {
 	{"confidence", OPT_INT, AT(confidence_pct), .def = "95", .min = 95, .max = 99,
 		.check = check_confidence, .arg = "PCT",
 		.help = "probability at which a culprit is named: 95 or 99"},
-	{"max-boots", OPT_INT, AT(max_boots), .def = "150", .min = 6, .max = 1000, .arg = "N",
+	{"max-boots", OPT_INT, AT(max_boots), .def = "150", .min = 1, .max = 100000, .arg = "N",
 		.help = "boots after which it ends with what is known then"},
 	{"max-hours", OPT_DOUBLE, AT(max_hours), .max = 10000, .arg = "H",
 		.help = "hours after which it ends with what is known then; 0 is no bound"},

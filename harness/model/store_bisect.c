@@ -89,6 +89,22 @@ int store_bisect_event(struct store *store, int64_t experiment_id, const struct 
 		event->experiment_id, event->text ? event->text : "");
 }
 
+int store_bisect_newest_boot(
+	struct store *store, int64_t experiment_id, int64_t *boot_id, struct err *err)
+{
+	return db_get_int(store->db, boot_id, err,
+		"SELECT id FROM boot WHERE experiment_id = ? ORDER BY ordinal DESC LIMIT 1", "i",
+		experiment_id);
+}
+
+int store_bisect_of(struct store *store, int64_t experiment_id, int64_t *bisect_id, struct err *err)
+{
+	return db_get_int(store->db, bisect_id, err,
+		"SELECT coalesce((SELECT experiment_id FROM bisect WHERE experiment_id = ?1),"
+		" (SELECT max(experiment_id) FROM bisect_event WHERE proof_id = ?1), 0)",
+		"i", experiment_id);
+}
+
 int store_bisect_is(struct store *store, int64_t experiment_id, bool *is, struct err *err)
 {
 	int64_t count;

@@ -33,6 +33,10 @@ KB_MUST_CHECK int store_bisect_add_step(struct store *store, int64_t experiment_
 KB_MUST_CHECK int store_bisect_event(struct store *store, int64_t experiment_id,
 	const struct bisect_event *event, struct err *err);
 
+/* The boot that was planned last. */
+KB_MUST_CHECK int store_bisect_newest_boot(
+	struct store *store, int64_t experiment_id, int64_t *boot_id, struct err *err);
+
 /* Everything of a bisect, in the arena. ERR_NOT_FOUND when the experiment is none. */
 KB_MUST_CHECK int store_bisect_load(struct store *store, int64_t experiment_id, struct arena *arena,
 	struct bisect_record *out, struct err *err);
@@ -40,6 +44,9 @@ KB_MUST_CHECK int store_bisect_load(struct store *store, int64_t experiment_id, 
 /* By number or name of its experiment; NULL: the newest bisect. ERR_NOT_FOUND. */
 KB_MUST_CHECK int store_bisect_find(
 	struct store *store, const char *name_or_id, int64_t *experiment_id, struct err *err);
+/* The bisect that an experiment is, or is a proof of; 0: none. */
+KB_MUST_CHECK int store_bisect_of(
+	struct store *store, int64_t experiment_id, int64_t *bisect_id, struct err *err);
 /* Whether an experiment is a bisect. */
 KB_MUST_CHECK int store_bisect_is(
 	struct store *store, int64_t experiment_id, bool *is, struct err *err);

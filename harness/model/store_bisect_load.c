@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include <math.h>
+
 #include "model/store_bisect.h"
 #include "model/store_db.h"
 
@@ -159,8 +161,12 @@ static int load_values(struct loading *l, struct bisect_event *event, struct err
 	if (ret)
 		return ret;
 	while ((ret = db_next(rows, err)) == 1) {
+		double value = db_double(rows, 0);
+
+		if (!(value > 0) || isinf(value))
+			continue; /* has no logarithm */
 		GROW(values, count, capacity);
-		values[count++] = db_double(rows, 0);
+		values[count++] = value;
 	}
 	db_end(rows);
 	event->values = arena_copy(l->arena, values, count, sizeof(*values));
@@ -184,7 +190,5 @@ int store_bisect_load(struct store *store, int64_t experiment_id, struct arena *
 	for (size_t i = 0; i < out->event_count && !ret; i++)
 		if (out->events[i].boot_id && out->events[i].state == STATE_DONE)
 			ret = load_values(&l, &out->events[i], err);
-	if (!ret)
-		bisect_apply_undo(out);
-	return ret;
+	return ret ? ret : bisect_record_finish(out, arena, err);
 }

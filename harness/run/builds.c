@@ -193,6 +193,14 @@ static int look_up(struct engine *engine, size_t index, struct err *err)
 	return 0;
 }
 
+/* Where boots are appended one by one the baseline is the guest's safe kernel for all of them, also
+ * for one that does not come up. */
+static bool is_safe_kernel(const struct engine *engine, size_t machine, size_t variant)
+{
+	return variant == 0 && engine->experiment->design.order == ORDER_ADAPTIVE &&
+	       engine->experiment->machines[machine].kind == MACHINE_QEMU;
+}
+
 /* True when a kernel of the variant is still to be booted. */
 static bool is_needed(const struct engine *engine, size_t index)
 {
@@ -201,6 +209,8 @@ static bool is_needed(const struct engine *engine, size_t index)
 
 		if (engine->experiment->machines[i].boot == BOOT_NONE)
 			continue;
+		if (is_safe_kernel(engine, i, index))
+			return true;
 		for (size_t k = 0; k < machine->boot_count; k++)
 			if (machine->boots[k].variant == &engine->view.variants[index] &&
 				machine->boots[k].state != STATE_DONE &&
