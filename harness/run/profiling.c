@@ -85,18 +85,27 @@ static int call(struct rig *rig, const char *const *argv, int64_t timeout_ns, in
 	return ret;
 }
 
-/* What a program complained about, on one line. */
+/* The first line that a program complained in; a heading is none. */
 static void add_complaint(struct str *out, const struct outcome *outcome)
 {
-	size_t len;
+	static const char heading[] = "Error:";
+	size_t len, end;
 	const char *text = outcome_part(outcome, "stderr", &len);
 
-	while (len && strchr(" \t\r\n", *text)) {
-		text++;
-		len--;
+	for (;;) {
+		while (len && strchr(" \t\r\n", *text)) {
+			text++;
+			len--;
+		}
+		for (end = 0; end < len && !strchr("\r\n", text[end]);)
+			end++;
+		if (end != strlen(heading) || strncmp(text, heading, end) != 0)
+			break;
+		text += end;
+		len -= end;
 	}
-	str_add_safe(out, text, len > 200 ? 200 : len);
-	if (!len)
+	str_add_safe(out, text, end > 200 ? 200 : end);
+	if (!end)
 		str_add(out, outcome->detail);
 }
 

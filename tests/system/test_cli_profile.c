@@ -3,6 +3,10 @@
  * kbracket profile on this host, as a person calls it, with the real perf. Tests that need one that
  * may look at the whole machine are skipped where there is none.
  */
+#include "base/base.h"
+
+#include <sys/stat.h>
+
 #include "cli_lab.h"
 
 static bool perf_may_look(const struct bench *bench)
@@ -71,13 +75,20 @@ static void a_profile_is_made(void **state)
 static void a_perf_that_cannot_look_is_told(void **state)
 {
 	static const char machine[] = "machine: here\nconnect: local\nboot: none\n"
-				      "workdir: %s/work\nprograms: { perf: /bin/false }\n";
+				      "workdir: %s/work\nprograms: { perf: %s/perf }\n";
+	static const char perf[] = "#!/bin/sh\nprintf 'Error:\\nAccess is limited.\\nConsider\\n'"
+				   " >&2\nexit 255\n";
 	struct bench *bench = *state;
+	char *path = path_join(bench->folder, "perf");
 
 	make_lab(bench);
+	write_lab_file(bench, "perf", perf);
+	assert_int_equal(chmod(path, 0755), 0);
+	free(path);
 	write_lab_file(bench, "configs/machines/here.yaml", machine);
 	expect_code(bench, 2, "profile same canary --in %s/configs/aa.yaml", bench->folder);
-	expect_text(&bench->chatter, "perf record cannot look at the whole machine");
+	expect_text(&bench->chatter,
+		"perf record cannot look at the whole machine (Access is limited.);");
 	expect_text(&bench->chatter, "sysctl kernel.perf_event_paranoid=-1");
 }
 
