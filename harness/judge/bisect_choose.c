@@ -8,7 +8,7 @@
 
 /* While it is so likely that nothing changed, only good and bad are booted: building others would
  * be for nothing. */
-#define NONE_DOUBT 0.03
+#define NONE_DOUBT 0.02
 
 /* A commit beside one that could not be tested may have the same trouble: half of them at a
  * distance of one, and fewer further away. */
