@@ -33,6 +33,8 @@
  *			sentence; null where all is well
  *	around_bytes	of the log of set-up, server and tear-down; absent without any
  *	counters_bytes	of the file of that name; absent where nothing was to be counted
+ *	disk_free_bytes	where the program's folder is, after the run
+ *	heat		see heat.h; absent when it was not asked for
  *	before after	see snapshot.h
  *	kmsg		see kmsg.h
  */

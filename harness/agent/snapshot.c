@@ -164,12 +164,12 @@ static int64_t hottest(const char *root, const char *folder, const char *prefix,
 	return max;
 }
 
-static void add_temperature(json_t *o, const char *root)
+int64_t snapshot_temperature_mc(const char *root)
 {
 	int64_t zones = hottest(root, "/sys/class/thermal", "temp", "temp");
 	int64_t chips = hottest(root, "/sys/class/hwmon", "temp", "_input");
 
-	js_count(o, "temperature_mc", zones > chips ? zones : chips);
+	return zones > chips ? zones : chips;
 }
 
 static void add_memory(json_t *o, const char *root)
@@ -199,7 +199,7 @@ json_t *snapshot_take(const char *root)
 	add_stat(o, root);
 	add_load(o, root);
 	add_per_cpu(o, root);
-	add_temperature(o, root);
+	js_count(o, "temperature_mc", snapshot_temperature_mc(root));
 	js_count(o, "taint", probe_int(root, -1, "/proc/sys/kernel/tainted"));
 	js_text(o, "cpus_online",
 		probe_line(&online, root, CPU_DIR "/online") ? str_text(&online) : NULL);

@@ -28,6 +28,9 @@
  */
 json_t *snapshot_take(const char *root);
 
+/* The hottest sensor, -1 when there is none. */
+int64_t snapshot_temperature_mc(const char *root);
+
 /* The cheapest part: busy ns over all CPUs, -1 when not known. */
 int64_t snapshot_busy_ns(const char *root);
 

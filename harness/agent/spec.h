@@ -22,6 +22,7 @@
  *	links		{"NAME": "/absolute/path"}: symbolic links made in the default cwd
  *	settle_ns	wait before the start, at most 60 s; what others use then is reported
  *(window) on_second	true: start at the edge of a second of the wall clock
+ *	heat_mc heat_within_mc heat_wait_ns	wait before that, see heat.h; default: not at all
  *	kmsg_after	sequence number: report the kernel's log after it; default -1: only what
  *			came during the run
  *	id		any text, returned in the result
@@ -52,7 +53,8 @@ struct run_spec {
 	struct strv events, functions;
 	char *perf;
 	bool main_thread;
-	char *cwd, *id; /* NULL: default; "" */
+	char *cwd, *id;				       /* NULL: default; "" */
+	int64_t heat_mc, heat_within_mc, heat_wait_ns; /* within 0: not asked */
 	int64_t timeout_ns, output_bytes, work_bytes, settle_ns, kmsg_after;
 	bool on_second;
 };

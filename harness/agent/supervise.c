@@ -18,6 +18,7 @@
 #include "agent/count.h"
 #include "agent/js.h"
 #include "agent/kmsg.h"
+#include "agent/heat.h"
 #include "agent/launch.h"
 #include "agent/probe.h"
 #include "agent/reap.h"
@@ -200,6 +201,7 @@ static void measure(struct run *run, const struct launch *launch, pid_t program)
 	if (count_is_wanted(run->spec))
 		count_stop(&run->count);
 	js_set(o, "after", snapshot_take(run->root));
+	js_count(o, "disk_free_bytes", file_free_bytes(run->room.cwd));
 	js_bool(o, "timed_out", end == WAIT_DEADLINE);
 	js_bool(o, "cancelled", end == WAIT_CANCELLED);
 	cgroup_ns = cgroup_cpu_ns(&run->cgroup);
@@ -291,6 +293,8 @@ static int start_and_measure(struct run *run, const char *path, struct err *err)
 
 	if (ret)
 		return ret;
+	if (run->spec->heat_within_mc)
+		js_set(run->result, "heat", heat_wait(run->root, run->spec));
 	begin_ns = clock_now_ns();
 	busy_ns = snapshot_busy_ns(run->root);
 	launch.start_wall_ns = settle(run->spec);

@@ -78,10 +78,11 @@ struct experiment {
 	size_t saturation_count;
 	struct design design;
 	struct gates gates;
-	struct pairs policies;	   /* validity reason -> drop, flag, ignore */
-	const char *const *decide; /* suites, or SUITE/CONDITION, that decide the exit code;
-				      empty: all but controls */
-	int64_t duration_ns;	   /* overrides the suites' duration; 0: theirs */
+	struct pairs policies;		/* validity reason -> drop, flag, ignore */
+	const char *const *dmesg_allow; /* patterns of kernel warnings that mean nothing */
+	const char *const *decide;	/* suites, or SUITE/CONDITION, that decide the exit code;
+					   empty: all but controls */
+	int64_t duration_ns;		/* overrides the suites' duration; 0: theirs */
 	struct counting counting;
 	int64_t profile_hz; /* every measured run is made under `perf record`, with so many samples
 			       a second and CPU; 0: none is */

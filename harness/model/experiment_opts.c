@@ -4,6 +4,7 @@
 #include "sys/json_put.h"
 #include "model/experiment_file.h"
 #include "model/name.h"
+#include "sys/regex.h"
 
 /* What an experiment's file may say: the tables, and writing it back. */
 
@@ -103,6 +104,15 @@ static json_t *until_json(const struct opt *row KB_UNUSED, const void *base)
 	json = json_text(str_text(&text));
 	str_release(&text);
 	return json;
+}
+
+static int check_pattern(const char *text, struct err *err)
+{
+	struct regex *regex = NULL;
+	int ret = regex_compile(text, &regex, err);
+
+	regex_free(regex);
+	return ret ? err_wrap(err, "is no pattern") : 0;
 }
 
 static int check_event(const char *text, struct err *err)
@@ -232,6 +242,8 @@ const struct opt experiment_opts[] = {
 	{"policies", OPT_PAIRS, FILE_ROW(e.policies), .max = 100, .check_key = check_reason,
 		.check = check_policy,
 		.help = "reason that makes a run unfit, and drop, flag or ignore"},
+	{"dmesg_allow", OPT_LIST, FILE_ROW(e.dmesg_allow), .max = 100, .check = check_pattern,
+		.help = "patterns of lines in the kernel's log that mean nothing"},
 	{"counters", OPT_LIST, FILE_ROW(e.counting.events), .max = 100, .check = check_event,
 		.help = "events of perf stat, counted in runs of their own, told per operation"},
 	{"functions", OPT_LIST, FILE_ROW(e.counting.functions), .max = 50,

@@ -81,6 +81,14 @@ static const struct opt power_rows[] = {
 		.help = "argument list, run on this host, that turns the machine off and on"},
 	OPT_END};
 
+#define TEMPERATURE(member) offsetof(struct temperature_spec, member)
+static const struct opt temperature_rows[] = {
+	{"within", OPT_DOUBLE, TEMPERATURE(within_c), .min = 0.1, .max = 100,
+		.help = "degrees Celsius"},
+	{"wait", OPT_DURATION, TEMPERATURE(wait_ns), .def = "2m", .max = 3600e9,
+		.help = "how long a run waits for it at most"},
+	OPT_END};
+
 #define MACHINE(member) offsetof(struct machine_spec, member)
 const struct opt machine_opts[] = {
 	{"machine", OPT_TEXT, MACHINE(name), .required = true, .check = name_check,
@@ -101,6 +109,8 @@ const struct opt machine_opts[] = {
 		.help = "online CPUs, for planning without asking the machine"},
 	{"tune", OPT_MAP, MACHINE(tune), .rows = tune_opts,
 		.help = "how it is set while it is measured, and put back"},
+	{"temperature", OPT_MAP, MACHINE(temperature), .rows = temperature_rows,
+		.help = "runs begin about as warm as the first one"},
 	{"programs", OPT_PAIRS, MACHINE(programs), .max = 100, .path = true,
 		.check = name_check_line, .check_key = name_check,
 		.help = "program and its path here; it is copied to the machine"},

@@ -26,6 +26,12 @@ struct qemu_spec {
 
 enum { MACHINE_CPUS_MAX = 65536 };
 
+/* Runs begin within this of the temperature that the first boot's first run began at. */
+struct temperature_spec {
+	double within_c; /* 0: not asked */
+	int64_t wait_ns; /* for it to cool down, at most */
+};
+
 struct machine_spec {
 	const char *name;
 	struct place place;
@@ -40,8 +46,9 @@ struct machine_spec {
 	int64_t boot_timeout_ns;	/* from the jump to a proved kernel */
 	int64_t cpus;			/* online CPUs when the file says so; 0: ask the machine */
 	struct tune tune;		/* how it is set while it is measured */
-	struct pairs programs;		/* program name -> path here, copied to the machine */
-	const char *workdir;		/* ours on the machine; root-owned, 0700 */
+	struct temperature_spec temperature;
+	struct pairs programs; /* program name -> path here, copied to the machine */
+	const char *workdir;   /* ours on the machine; root-owned, 0700 */
 };
 
 KB_MUST_CHECK int machine_read(

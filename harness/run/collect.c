@@ -10,6 +10,7 @@
 #include "run/fault.h"
 #include "run/profiling.h"
 #include "run/raw.h"
+#include "run/warmth.h"
 #include "run/runspec.h"
 
 /* Between two tries to reach a machine. */
@@ -181,9 +182,11 @@ static void find_flags(struct storing *storing, struct live *live)
 		.overrun_pct = storing->condition->suite->overrun_pct,
 		.cpus = storing->condition->cpus,
 		.clock_here_ns = storing->outcome->received_ns,
+		.dmesg_allow = storing->rig->engine->experiment->dmesg_allow,
 	};
 	struct store_flag *flags;
 
+	warmth_learn(storing->rig, storing->outcome->result);
 	watch_flags(storing->outcome->result, &run, &live->watch, &storing->arena, &flags,
 		&storing->end.flag_count);
 	storing->end.flags = flags;

@@ -49,6 +49,7 @@ struct rig {
 	/* order: toggle: the block whose parts are in this start of the kernel */
 	int toggle_block;
 	char toggle_boot_id[64];
+	int64_t first_mc;	/* temperature that its first run began at; -1: not known */
 	bool held;		/* something is changed on it that must be put back */
 	struct strv complaints; /* of its settings, told already */
 };

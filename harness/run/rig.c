@@ -11,6 +11,7 @@
 #include "run/profiling.h"
 #include "run/programs.h"
 #include "run/rig.h"
+#include "run/warmth.h"
 
 char *rig_raw_path(const struct rig *rig, const struct store_boot *boot, const char *name)
 {
@@ -104,6 +105,8 @@ static int open_machine(struct rig *rig, struct err *err)
 	const struct backend_ops *ops = rig->engine->options->ops;
 	int ret = take_lock(rig, err);
 
+	if (!ret)
+		ret = warmth_recall(rig, err);
 	if (ret)
 		return ret;
 	rig_tell(rig, NULL, PROGRESS_MACHINE, NULL);
@@ -167,6 +170,7 @@ int rig_walk(
 		.remote = {.ops = engine->options->ops},
 		.lock = FILE_LOCK_INIT,
 		.safe = {"", "", "", ""},
+		.first_mc = -1,
 		.boots_before = boots_before,
 	};
 	int ret;

@@ -5,6 +5,7 @@
 #include "base/strv.h"
 #include "run/profiling.h"
 #include "run/runspec.h"
+#include "run/warmth.h"
 
 /* The machine is watched this long before the start: what others use then is reported. */
 #define SETTLE_NS (100 * NS_PER_MS)
@@ -101,6 +102,15 @@ static void add_counting(
 	json_object_set_new(o, "functions", text_list(counting->functions, NULL));
 }
 
+static void add_temperature(json_t *o, const struct runspec_places *places)
+{
+	const struct temperature_spec *spec = places->temperature;
+
+	json_object_set_new(o, "heat_mc", json_integer(places->first_mc));
+	json_object_set_new(o, "heat_within_mc", json_integer((json_int_t)(spec->within_c * 1000)));
+	json_object_set_new(o, "heat_wait_ns", json_integer(spec->wait_ns));
+}
+
 char *runspec_condition(const struct condition *condition, const struct runspec_places *places,
 	const char *id, int64_t kmsg_after)
 {
@@ -118,6 +128,8 @@ char *runspec_condition(const struct condition *condition, const struct runspec_
 	json_object_set_new(o, "settle_ns", json_integer(SETTLE_NS));
 	json_object_set_new(o, "on_second", json_boolean(condition->suite->on_second));
 	json_object_set_new(o, "kmsg_after", json_integer(kmsg_after));
+	if (places->temperature)
+		add_temperature(o, places);
 	add_around(o, condition, places);
 	if (places->counting)
 		add_counting(o, condition, places);
@@ -145,7 +157,9 @@ char *runspec_json(struct rig *rig, const struct store_run *run, int64_t kmsg_af
 		.find = find_there,
 		.arg = rig,
 		.counting = run->kind == RUN_COUNTED ? &rig->engine->experiment->counting : NULL,
-		.perf = rig->perf_path};
+		.perf = rig->perf_path,
+		.temperature = warmth_wanted(rig),
+		.first_mc = rig->first_mc};
 	char id[64], *text;
 
 	for (size_t i = 0; i < suite->files.count; i++)
@@ -168,7 +182,8 @@ int64_t runspec_condition_deadline_ns(const struct condition *condition)
 int64_t runspec_deadline_ns(const struct rig *rig, const struct store_run *run)
 {
 	return runspec_condition_deadline_ns(condition_of(rig, run)) +
-	       (run->kind == RUN_COUNTED ? COUNTING_NS : 0);
+	       (run->kind == RUN_COUNTED ? COUNTING_NS : 0) +
+	       (warmth_wanted(rig) ? warmth_wanted(rig)->wait_ns : 0);
 }
 
 size_t runspec_condition_bytes(const struct condition *condition)

@@ -19,6 +19,8 @@ struct runspec_places {
 	/* where a program is that a set-up, a server or a tear-down names; NULL: in the PATH */
 	const char *(*find)(const void *arg, const char *name);
 	const void *arg;
+	const struct temperature_spec *temperature; /* NULL: as warm as it is */
+	int64_t first_mc;
 	const struct counting *counting; /* NULL: the run is not made for it */
 	const char *perf;		 /* for its events */
 };

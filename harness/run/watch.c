@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "model/validity.h"
+#include "run/kernel_log.h"
 #include "run/watch.h"
 
 /*
@@ -40,7 +41,7 @@ static const struct {
 	.rate_share = 0.02,
 };
 
-enum { MAX_FLAGS = 32 };
+enum { MAX_FLAGS = 32, DISK_LEFT_BYTES = 1 << 20 };
 
 /* One run's look around, while its flags are gathered. */
 struct watch {
@@ -119,22 +120,20 @@ static void watch_length(struct watch *watch)
 static void watch_kernel(struct watch *watch)
 {
 	const json_t *kmsg = json_object_get(watch->result, "kmsg");
-	const json_t *first = json_array_get(json_object_get(kmsg, "warning_lines"), 0);
-	int64_t warnings = json_get_int(kmsg, "warnings", 0);
 	int64_t taint = json_get_int(watch->after, "taint", -1);
-	struct str line = STR_INIT;
+	struct kernel_log logs[KERNEL_LOG_REASONS];
+	size_t count = kernel_log_sort(kmsg, watch->run->dmesg_allow, logs);
 
-	if (warnings > 0) {
-		const char *text = json_string_value(first);
+	for (size_t i = 0; i < count; i++) {
+		struct str line = STR_INIT;
 
-		if (text)
-			str_add_safe(&line, text, strnlen(text, 160));
-		flag(watch, "kernel-warning", "%lld: %s", (long long)warnings, str_text(&line));
+		str_add_safe(&line, logs[i].first, strnlen(logs[i].first, 160));
+		flag(watch, logs[i].reason, "%lld: %s", (long long)logs[i].count, str_text(&line));
+		str_release(&line);
 	}
 	if (watch->boot->taint >= 0 && taint >= 0 && (taint & ~watch->boot->taint))
 		flag(watch, "taint", "was %lld, became %lld", (long long)watch->boot->taint,
 			(long long)taint);
-	str_release(&line);
 }
 
 static void watch_heat(struct watch *watch)
@@ -145,6 +144,18 @@ static void watch_heat(struct watch *watch)
 	if (core > 0 || package > 0)
 		flag(watch, "throttled", "%.0f core and %.0f package events", core > 0 ? core : 0,
 			package > 0 ? package : 0);
+}
+
+static void watch_temperature(struct watch *watch)
+{
+	const json_t *heat = json_object_get(watch->result, "heat");
+
+	if (!json_get_bool(heat, "reached", true))
+		flag(watch, "temperature",
+			"it began at %.1f C after %.0f s of waiting, not at %.1f",
+			(double)json_get_int(heat, "mc", 0) / 1000,
+			(double)json_get_int(heat, "waited_ns", 0) / (double)NS_PER_S,
+			(double)json_get_int(heat, "wanted_mc", 0) / 1000);
 }
 
 static void watch_cpu_use(struct watch *watch)
@@ -208,6 +219,44 @@ static void watch_memory(struct watch *watch)
 	if (in > limits.swap_pages || out > limits.swap_pages)
 		flag(watch, "swapping", "%.0f pages in, %.0f out", in > 0 ? in : 0,
 			out > 0 ? out : 0);
+	if (difference(watch, "oom_kills") > 0)
+		flag(watch, "out-of-memory", "%.0f processes", difference(watch, "oom_kills"));
+}
+
+static void watch_disk(struct watch *watch)
+{
+	int64_t left = json_get_int(watch->result, "disk_free_bytes", -1);
+
+	if (left >= 0 && left < DISK_LEFT_BYTES)
+		flag(watch, "disk-full", "%lld bytes are left", (long long)left);
+}
+
+static void describe_scheduler(const json_t *snapshot, char *out, size_t size)
+{
+	const json_t *scheduler = json_object_get(snapshot, "sched_ext");
+
+	if (json_is_object(scheduler))
+		(void)snprintf(out, size, "%s %s, load %lld", json_get_text(scheduler, "state", ""),
+			json_get_text(scheduler, "ops", ""),
+			(long long)json_get_int(scheduler, "enable_seq", 0));
+}
+
+/* One that failed and was loaded again has been counted up. */
+static void watch_scheduler(struct watch *watch)
+{
+	char before[128] = "", after[128] = "";
+	const char *first = watch->boot->scheduler;
+	struct str safe = STR_INIT;
+
+	describe_scheduler(watch->before, before, sizeof(before));
+	describe_scheduler(watch->after, after, sizeof(after));
+	if (strcmp(before, first) || strcmp(after, first)) {
+		const char *other = strcmp(before, first) ? before : after;
+
+		str_add_safe(&safe, other, strlen(other));
+		flag(watch, "scheduler", "was %s, became %s", first, str_text(&safe));
+	}
+	str_release(&safe);
 }
 
 /* Both must be as before the boot's first run. */
@@ -234,6 +283,7 @@ static void remember(struct watch_boot *boot, const json_t *before)
 		json_get_text(before, "governors", ""));
 	(void)snprintf(boot->cpus_online, sizeof(boot->cpus_online), "%s",
 		json_get_text(before, "cpus_online", ""));
+	describe_scheduler(before, boot->scheduler, sizeof(boot->scheduler));
 	boot->taint = json_get_int(before, "taint", -1);
 }
 
@@ -257,10 +307,13 @@ void watch_flags(const json_t *result, const struct watch_run *run, struct watch
 		remember(boot, watch.before);
 		watch_kernel(&watch);
 		watch_heat(&watch);
+		watch_temperature(&watch);
 		watch_cpu_use(&watch);
 		watch_clock(&watch);
 		watch_clock_rate(&watch);
 		watch_memory(&watch);
+		watch_disk(&watch);
+		watch_scheduler(&watch);
 		watch_text(&watch, "governors", "governor", boot->governors);
 		watch_text(&watch, "cpus_online", "cpus-changed", boot->cpus_online);
 		/* told once */

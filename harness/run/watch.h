@@ -18,14 +18,15 @@
 struct watch_boot {
 	char governors[128];
 	char cpus_online[128];
-	int64_t taint; /* -1: not known */
+	char scheduler[128]; /* of sched_ext: state, name, how often one was loaded */
+	int64_t taint;	     /* -1: not known */
 	/* monotonic clocks, ours and the machine's, when the first result came; 0: not yet */
 	int64_t clock_here_ns, clock_there_ns;
 };
 
-#define WATCH_BOOT_INIT          \
-	{                        \
-		"", "", -1, 0, 0 \
+#define WATCH_BOOT_INIT              \
+	{                            \
+		"", "", "", -1, 0, 0 \
 	}
 
 struct watch_run {
@@ -34,6 +35,7 @@ struct watch_run {
 	double overrun_pct;   /* the same when it lasted longer; 0: as tolerance_pct */
 	int64_t cpus;
 	int64_t clock_here_ns; /* our monotonic clock when the result came; 0: it came late */
+	const char *const *dmesg_allow; /* patterns of kernel warnings that mean nothing; NULL */
 };
 
 /* Appends the flags of a run; details live in the arena. boot is filled in by the first run. A

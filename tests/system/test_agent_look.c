@@ -184,6 +184,47 @@ static void the_environment_is_seen_before_and_after(void **state KB_UNUSED)
 	answer_release(&a);
 }
 
+static const char *heat_of(struct answer *a, const char *member)
+{
+	const json_t *value = json_object_get(json_object_get(a->result, "heat"), member);
+
+	return json_is_true(value) ? "true" : json_is_false(value) ? "false" : "none";
+}
+
+/* The made-up sensor reads 61.5 C and never cools. */
+static void a_run_waits_until_it_is_cool(void **state KB_UNUSED)
+{
+	static const struct {
+		const char *more, *reached;
+		bool waits;
+	} cases[] = {
+		{", \"heat_mc\": 60000, \"heat_within_mc\": 2000, \"heat_wait_ns\": 60000000000",
+			"true", false},
+		{", \"heat_mc\": 55000, \"heat_within_mc\": 2000, \"heat_wait_ns\": 50000000",
+			"false", true},
+		/* waiting warms nothing */
+		{", \"heat_mc\": 70000, \"heat_within_mc\": 2000, \"heat_wait_ns\": 60000000000",
+			"false", false},
+		{"", "none", false},
+	};
+	char *root = make_machine();
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char *name = xasprintf("r%zu", i), *dir = in_folder(name);
+		char *spec = shell_spec("true", 60 * NS_PER_S, 1000, cases[i].more);
+		struct answer a = CALL(spec, "--root", root, "run", "--spec-on-stdin", dir);
+		int64_t waited = int_at(json_object_get(a.result, "heat"), "waited_ns");
+
+		assert_string_equal(heat_of(&a, "reached"), cases[i].reached);
+		assert_true(cases[i].waits ? waited >= 50 * NS_PER_MS : waited < 30 * NS_PER_S);
+		answer_release(&a);
+		free(spec);
+		free(dir);
+		free(name);
+	}
+	free(root);
+}
+
 static void files_are_received_whole_or_not_at_all(void **state KB_UNUSED)
 {
 	char *path = in_folder("program"), *text;
@@ -256,6 +297,7 @@ int main(void)
 		T(the_real_machine_has_facts_and_proof),
 		T(the_build_id_is_read_from_the_notes),
 		T(the_environment_is_seen_before_and_after),
+		T(a_run_waits_until_it_is_cool),
 		T(files_are_received_whole_or_not_at_all),
 		T(wrong_arguments_are_usage_errors),
 	};

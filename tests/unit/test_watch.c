@@ -26,7 +26,7 @@ static const char quiet[] =
 	"  \"swap_out\": 0},"
 	" \"kmsg\": {\"warnings\": 0, \"warning_lines\": []}}";
 
-static const struct watch_run two_seconds = {2000000000, 10, 0, 4, 0};
+static const struct watch_run two_seconds = {2000000000, 10, 0, 4, 0, NULL};
 
 static json_t *result_with(const char *change)
 {
@@ -82,8 +82,33 @@ static void each_reason_has_its_sign(void **state KB_UNUSED)
 		{"{\"wall_ns\": 1700000000}", "short"},
 		{"{\"wall_ns\": 2300000000}", "short"},
 		{"{\"wall_ns\": 2190000000}", ""},
-		{"{\"kmsg\": {\"warnings\": 2, \"warning_lines\": [\"BUG: bad\"]}}",
+		{"{\"kmsg\": {\"warnings\": 1, \"warning_lines\": [\"usb 1: odd\"]}}",
 			"kernel-warning"},
+		{"{\"kmsg\": {\"warnings\": 1, \"warning_lines\": [\"BUG: bad\"]}}", "kernel-bug"},
+		{"{\"kmsg\": {\"warnings\": 1, \"warning_lines\": [\"rcu: INFO: rcu_sched "
+		 "self-detected stall on CPU\"]}}",
+			"kernel-bug"},
+		{"{\"kmsg\": {\"warnings\": 1, \"warning_lines\": [\"mce: [Hardware Error]: x\"]}}",
+			"hardware-error"},
+		/* the agent keeps the first lines only: the others are just warnings */
+		{"{\"kmsg\": {\"warnings\": 3, \"warning_lines\": [\"BUG: bad\", \"BUG: 2\"]}}",
+			"kernel-bug kernel-warning"},
+		{"{\"before\": {\"oom_kills\": 1}, \"after\": {\"oom_kills\": 2}}",
+			"out-of-memory"},
+		{"{\"disk_free_bytes\": 1000}", "disk-full"},
+		{"{\"disk_free_bytes\": 2000000}", ""},
+		{"{\"heat\": {\"reached\": false, \"mc\": 71500, \"waited_ns\": 1000, "
+		 "\"wanted_mc\": 60000}}",
+			"temperature"},
+		{"{\"heat\": {\"reached\": true}}", ""},
+		{"{\"before\": {\"sched_ext\": {\"state\": \"enabled\", \"ops\": \"x\", "
+		 "\"enable_seq\": 1}}, \"after\": {\"sched_ext\": {\"state\": \"disabled\", "
+		 "\"ops\": null, \"enable_seq\": 1}}}",
+			"scheduler"},
+		{"{\"before\": {\"sched_ext\": {\"state\": \"enabled\", \"ops\": \"x\", "
+		 "\"enable_seq\": 1}}, \"after\": {\"sched_ext\": {\"state\": \"enabled\", "
+		 "\"ops\": \"x\", \"enable_seq\": 2}}}",
+			"scheduler"},
 		{"{\"after\": {\"taint\": 512}}", "taint"},
 		{"{\"after\": {\"throttle_core\": 6}}", "throttled"},
 		{"{\"after\": {\"throttle_package\": 9}}", "throttled"},
@@ -116,9 +141,30 @@ static void each_reason_has_its_sign(void **state KB_UNUSED)
 	arena_release(&arena);
 }
 
+static void allowed_lines_are_no_sign(void **state KB_UNUSED)
+{
+	static const char *const allow[] = {"^usb [0-9]+: odd$", "^Spurious", NULL};
+	struct watch_run run = two_seconds;
+	struct watch_boot boot = WATCH_BOOT_INIT;
+	struct arena arena = ARENA_INIT;
+
+	run.dmesg_allow = allow;
+	assert_string_equal(flags_of(&arena,
+				    "{\"kmsg\": {\"warnings\": 2, \"warning_lines\": "
+				    "[\"usb 1: odd\", \"Spurious LAPIC\"]}}",
+				    &run, &boot),
+		"");
+	assert_string_equal(flags_of(&arena,
+				    "{\"kmsg\": {\"warnings\": 2, \"warning_lines\": "
+				    "[\"usb 1: odd\", \"other\"]}}",
+				    &run, &boot),
+		"kernel-warning");
+	arena_release(&arena);
+}
+
 static void a_run_may_overrun_by_a_bound_of_its_own(void **state KB_UNUSED)
 {
-	static const struct watch_run run = {2000000000, 10, 50, 4, 0};
+	static const struct watch_run run = {2000000000, 10, 50, 4, 0, NULL};
 	struct watch_boot boot = WATCH_BOOT_INIT;
 	struct arena arena = ARENA_INIT;
 
@@ -146,7 +192,7 @@ static void what_is_not_known_is_no_sign(void **state KB_UNUSED)
 
 static void fixed_work_has_no_length(void **state KB_UNUSED)
 {
-	struct watch_run fixed = {0, 0, 0, 4, 0};
+	struct watch_run fixed = {0, 0, 0, 4, 0, NULL};
 	struct watch_boot boot = WATCH_BOOT_INIT;
 	struct arena arena = ARENA_INIT;
 
@@ -194,6 +240,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_reason_has_its_sign),
+		cmocka_unit_test(allowed_lines_are_no_sign),
 		cmocka_unit_test(a_run_may_overrun_by_a_bound_of_its_own),
 		cmocka_unit_test(what_is_not_known_is_no_sign),
 		cmocka_unit_test(fixed_work_has_no_length),
