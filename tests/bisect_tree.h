@@ -42,7 +42,7 @@ KB_UNUSED static char *tree_file(struct real_lab *lab, const char *name)
 static char *tree_slow_core(struct real_lab *lab)
 {
 	static const char at[] = "\tguard(preempt)();\n\tint cpu, success = 0;\n";
-	static const char more[] = "\n\tif (p->mm)\n\t\tudelay(2000);\n";
+	static const char more[] = "\n\tif (p->mm)\n\t\tudelay(500);\n";
 	char *core = tree_file(lab, "kernel/sched/core.c"), *place = strstr(core, at);
 	struct str out = STR_INIT;
 

@@ -114,15 +114,21 @@ static void feed(struct trail *t)
 
 static void count(const struct bisect_record *record, struct bisect_finding *out)
 {
+	bool *seen = xcalloc(record->step_count + 1, sizeof(*seen));
+
 	for (size_t i = 0; i < record->event_count; i++) {
 		const struct bisect_event *event = &record->events[i];
 
-		out->builds += event->kind == EVENT_BUILT && !event->undone;
+		if (counts(event) || (event->kind == EVENT_BUILT && !event->undone))
+			seen[event->position] = true;
 		if (!counts(event))
 			continue;
 		out->boots++;
 		out->runs += (int64_t)event->value_count;
 	}
+	for (size_t i = 0; i < record->step_count; i++)
+		out->builds += seen[i];
+	free(seen);
 }
 
 static int by_value(const void *a, const void *b)
@@ -193,6 +199,22 @@ static void look_for_split(
 	out->split_bad = t->chain.links[result->hi].position;
 }
 
+/* The choice is the engine's, by what a boot tells for its cost; this is what it rests on. */
+static const char *reason(const struct trail *t, int link, const double *by_link)
+{
+	double before = 0;
+
+	if (link == 0 || link == (int)t->chain.count - 1)
+		return "an end, whose level and drift are to be known better";
+	for (int i = 1; i <= link; i++)
+		before += by_link[i];
+	return arena_printf(t->arena,
+		"it has the change with a probability of %.0f %%, and its "
+		"kernel %s",
+		100 * before,
+		code_of(t->record, t->chain.links[link].position) ? "is there" : "is to be built");
+}
+
 static void conclude(const struct trail *t, struct bisect_finding *out)
 {
 	static const enum bisect_word words[] = {[BISECT_CULPRIT] = FOUND_CULPRIT,
@@ -226,6 +248,7 @@ static void conclude(const struct trail *t, struct bisect_finding *out)
 	out->word = FOUND_SEARCHING;
 	out->next = t->chain.links[which].position;
 	out->next_runs = t->record->spec.runs;
+	out->why = reason(t, which, by_link);
 }
 
 int bisect_trail(const struct bisect_record *record, const struct trail_cost *cost,

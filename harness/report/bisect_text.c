@@ -38,8 +38,10 @@ static void write_head(
 	const struct bisect_report *report, const struct layout *layout, struct str *out)
 {
 	const struct bisect_record *record = report->record;
-	char *left = xasprintf("kbracket bisect %lld: %s, %s", (long long)record->experiment_id,
-		record->condition, record->metric);
+	char *number = record->experiment_id
+			       ? xasprintf("bisect %lld", (long long)record->experiment_id)
+			       : xstrdup(record->name);
+	char *left = xasprintf("kbracket %s: %s, %s", number, record->condition, record->metric);
 	char *right = xasprintf("%s%s better", record->unit[0] ? record->unit : "",
 		record->lower_is_better ? ", lower is" : ", higher is");
 	struct str about = STR_INIT;
@@ -53,6 +55,7 @@ static void write_head(
 		(long long)report->finding->builds);
 	layout_paragraph(layout, out, 0, 0, str_text(&about));
 	str_release(&about);
+	free(number);
 	free(left);
 	free(right);
 }
