@@ -12,6 +12,8 @@
 #include "model/bisect_log.h"
 #include "report/bisect.h"
 
+enum { LOG_MAX_BYTES = 4 << 20 };
+
 struct options {
 	struct global global;
 	const char *what, *which, *mark, *of;
@@ -206,11 +208,16 @@ static int replay(struct cmd *cmd, const struct options *options, struct err *er
 	struct bisect_record record;
 	struct bisect_report report;
 	struct bisect_form form;
+	struct str text = STR_INIT;
 	int ret;
 
 	if (!options->which)
 		return err_set(err, ERR_USAGE, "replay which file? One that `bisect log` wrote");
-	ret = bisect_log_read(cmd->arena, options->which, &record, err);
+	ret = file_read(options->which, LOG_MAX_BYTES, &text, err);
+	if (!ret)
+		ret = bisect_log_read(
+			cmd->arena, options->which, str_text(&text), text.len, &record, err);
+	str_release(&text);
 	if (!ret)
 		ret = bisect_trail(&record, &cost, cmd->arena, &finding, err);
 	if (!ret)

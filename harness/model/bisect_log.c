@@ -259,15 +259,15 @@ static void take_head(struct bisect_record *record, const struct log_file *file)
 	record->spec.runs = file->runs;
 }
 
-int bisect_log_read(
-	struct arena *arena, const char *path, struct bisect_record *out, struct err *err)
+int bisect_log_read(struct arena *arena, const char *name, const char *text, size_t len,
+	struct bisect_record *out, struct err *err)
 {
 	struct diag diag = DIAG_INIT;
 	struct log_reading r = {{arena, NULL, &diag}, out};
 	struct log_file file = {0};
 	struct str said = STR_INIT;
 	const struct ynode *node;
-	int ret = yaml_read_file(arena, path, &node, &diag);
+	int ret = yaml_read_text(arena, name, text, len, &node, &diag);
 
 	*out = (struct bisect_record){0};
 	if (!ret)

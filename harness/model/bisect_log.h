@@ -26,8 +26,9 @@
  */
 void bisect_log_write(const struct bisect_record *record, struct str *out);
 
-/* Everything in the arena. ERR_USAGE with all mistakes in the text. */
-KB_MUST_CHECK int bisect_log_read(
-	struct arena *arena, const char *path, struct bisect_record *out, struct err *err);
+/* Everything in the arena; name stands for the file in messages. ERR_USAGE with all mistakes in the
+ * text, ERR_INVALID for a stage that is no chain. */
+KB_MUST_CHECK int bisect_log_read(struct arena *arena, const char *name, const char *text,
+	size_t len, struct bisect_record *out, struct err *err);
 
 #endif

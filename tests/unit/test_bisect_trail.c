@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "judge/bisect_trail.h"
 #include "model/bisect_log.h"
 
@@ -258,12 +259,14 @@ static void the_published_answer_is_the_likeliest(void **state)
 	struct made *m = *state;
 	struct bisect_record record;
 	struct err err = ERR_INIT;
+	struct str text = STR_INIT;
 	int best = 1;
 
-	if (bisect_log_read(
-		    &m->arena, "tests/fixtures/published/schbench-bisect.yaml", &record, &err) ||
+	if (file_read("tests/fixtures/published/schbench-bisect.yaml", 1 << 20, &text, &err) ||
+		bisect_log_read(&m->arena, "log", str_text(&text), text.len, &record, &err) ||
 		bisect_trail(&record, &cost, &m->arena, &m->finding, &err))
 		fail_msg("%s", err.text);
+	str_release(&text);
 	assert_int_equal(record.listed, 174);
 	for (int i = 1; i <= 174; i++)
 		if (m->finding.posterior[i] > m->finding.posterior[best])
