@@ -6,7 +6,7 @@
 
 /*
  * Percentiles of many observations: from a list or a histogram, how well they are known, and
- * whether there are enough. docs/statistics.md, section 12. p is a fraction, 0 < p < 1.
+ * whether there are enough. docs/statistics.md, section 13. p is a fraction, 0 < p < 1.
  */
 
 /* A value and how often it was observed. */
