@@ -79,6 +79,13 @@ KB_MUST_CHECK int kbuild_collect(
 KB_MUST_CHECK int kbuild_check_fragments(
 	const char *const *fragments, const char *config, struct err *err);
 
+/* How the code is to lie, as changes of what is built (kbuild_layout.c): the name and text of a
+ * patch that puts padding before the scheduler's text; lines of configuration, "" for none. */
+void kbuild_layout_patch(const struct variant *variant, struct arena *arena, struct git_step *step);
+const char *kbuild_layout_config(const struct variant *variant);
+/* That the configuration took it. */
+KB_MUST_CHECK int kbuild_layout_check(const struct kbuild *kb, struct err *err);
+
 /* True when the resolved .config has exactly this line. */
 bool kbuild_config_has(const struct kbuild *kb, const char *line);
 

@@ -173,6 +173,7 @@ static int join_fragments(const struct kbuild *kb, struct str *out, struct err *
 		str_release(&text);
 	}
 	str_add(out, "# CONFIG_LOCALVERSION_AUTO is not set\n");
+	str_add(out, kbuild_layout_config(kb->variant));
 	return ret;
 }
 
@@ -282,6 +283,8 @@ int kbuild_configure(struct kbuild *kb, struct err *err)
 		ret = kbuild_fix_random(kb, err);
 	if (ret == 0)
 		ret = kbuild_check_fragments(kb->variant->config.fragments, config, err);
+	if (ret == 0)
+		ret = kbuild_layout_check(kb, err);
 	if (ret == 0)
 		ret = sha256_of_file(config, kb->config_sha256, err);
 	if (ret == 0)

@@ -34,7 +34,7 @@ int kbuild_list_steps(const struct variant *v, const char *cache_dir, struct are
 	if (ret)
 		return ret;
 	*steps = arena_alloc(
-		arena, (argv_count(v->reverts) + argv_count(v->picks) + series.count + 1) *
+		arena, (argv_count(v->reverts) + argv_count(v->picks) + series.count + 2) *
 			       sizeof(**steps));
 	*count = 0;
 	add_commits(*steps, count, GIT_STEP_REVERT, v->reverts);
@@ -43,6 +43,8 @@ int kbuild_list_steps(const struct variant *v, const char *cache_dir, struct are
 		(*steps)[(*count)++] = (struct git_step){GIT_STEP_PATCH, series.items[i].name,
 			arena_printf(arena, "sha256:%s", series.items[i].sha256),
 			series.items[i].text, series.items[i].len};
+	if (v->pad_scheduler)
+		kbuild_layout_patch(v, arena, &(*steps)[(*count)++]);
 	return 0;
 }
 
@@ -124,6 +126,8 @@ static int add_config_sources(struct kbuild *kb, struct sha256 *hash, struct err
 		sha256_add_field(hash, config->base);
 	for (const char *const *path = config->fragments; ret == 0 && *path; path++)
 		ret = add_file_hash(hash, *path, err);
+	if (ret == 0 && *kbuild_layout_config(kb->variant))
+		sha256_add_field(hash, kbuild_layout_config(kb->variant));
 	return ret;
 }
 
@@ -174,6 +178,8 @@ static void name_paths(struct kbuild *kb, const struct gitrepo *repo)
 	add_place(&config_id, kb->variant->config.base);
 	for (size_t i = 0; i < argv_count(kb->variant->config.fragments); i++)
 		add_place(&config_id, kb->variant->config.fragments[i]);
+	if (*kbuild_layout_config(kb->variant))
+		strv_add(&config_id, kbuild_layout_config(kb->variant));
 	kb->work_id = short_hash(kb, tree_id);
 	kb->src = arena_printf(kb->arena, "%s/work/%s/src", cache, kb->work_id);
 	kb->out = arena_printf(kb->arena, "%s/work/%s/out-%s", cache, kb->work_id,

@@ -5,6 +5,7 @@
 
 #include "judge/evidence.h"
 #include "judge/judge.h"
+#include "judge/layout.h"
 #include "judge/looks.h"
 #include "judge/rate.h"
 #include "judge/wishes.h"
@@ -91,6 +92,7 @@ static void judge_all(struct bench *bench)
 		if (variant->against)
 			judge_pair(bench, variant, variant->against);
 	}
+	layout_tag(bench->rates, bench->count, bench->arena);
 }
 
 static void rows_of(const struct bench *bench, struct store_verdict *rows)

@@ -129,8 +129,9 @@ static void fill_row(const struct evidence_cell *cell, const struct side *a, con
 		.dropped = a->dropped + b->dropped,
 		.flagged = a->flagged + b->flagged,
 		.word_kept = "",
+		.layout = "",
 		.headline = cell->condition->decides && !cell->condition->control &&
-			    !rate->variant->control,
+			    !rate->variant->control && !rate->variant->layout_of,
 	};
 }
 

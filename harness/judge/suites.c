@@ -124,6 +124,7 @@ int judge_suites(struct store *store, const struct store_view *view, struct aren
 			struct suite_mean row;
 
 			if (!view->variants[v].against || view->variants[v].control ||
+				view->variants[v].layout_of ||
 				!rate_variant(view, &group, &view->variants[v], &row))
 				continue;
 			GROW(rows, n, capacity);

@@ -138,7 +138,8 @@ static bool is_open(const struct wishes *wishes, const struct rate *rate)
 {
 	double half = (rate->effect.hi - rate->effect.lo) / 2;
 
-	if (rate->cell->condition->control || rate->variant->control || is_hopeless(rate))
+	if (rate->cell->condition->control || rate->variant->control || rate->variant->layout_of ||
+		is_hopeless(rate))
 		return false;
 	if (isnan(wishes->view->head.until_pct))
 		return rate->row.word == VERDICT_INCONCLUSIVE || rate->row.word == VERDICT_INVALID;
@@ -165,6 +166,14 @@ static bool mark_open(const struct wishes *wishes, const struct store_machine *m
 	return decides;
 }
 
+/* Another label, or another layout, of a kernel that is booted. */
+static bool goes_along(const struct store_variant *variant, const bool *booted)
+{
+	const struct store_variant *with = variant->control ? variant->against : variant->layout_of;
+
+	return with && booted[with->position];
+}
+
 static void wish_look(
 	struct wishes *wishes, const struct store_machine *machine, const struct blocks *blocks)
 {
@@ -179,12 +188,9 @@ static void wish_look(
 	/* What watches the machine goes on watching it. */
 	for (size_t c = 0; c < machine->condition_count; c++)
 		conditions[c] |= machine->conditions[c].control;
-	for (size_t v = 0; v < wishes->view->variant_count; v++) {
-		const struct store_variant *variant = &wishes->view->variants[v];
-
-		variants[variant->position] |= variant->control && variant->against &&
-					       variants[variant->against->position];
-	}
+	for (size_t v = 0; v < wishes->view->variant_count; v++)
+		if (goes_along(&wishes->view->variants[v], variants))
+			variants[wishes->view->variants[v].position] = true;
 	wish(wishes, machine, 0, variants, conditions,
 		arena_printf(wishes->arena, "look %d", blocks->looks + 1));
 }

@@ -5,6 +5,7 @@
 #include "base/strv.h"
 #include "model/experiment_file.h"
 #include "model/lab.h"
+#include "model/layout_null.h"
 #include "model/name.h"
 
 /* Reads an experiment and everything that it names. */
@@ -236,7 +237,7 @@ static bool choose_variants(
 
 	if (!e->kernels.count || !file->baseline)
 		return false;
-	e->variants = arena_alloc(ctx->arena, (2 * e->kernels.count + 2) * sizeof(*e->variants));
+	e->variants = arena_alloc(ctx->arena, (6 * e->kernels.count + 2) * sizeof(*e->variants));
 	add_variant(ctx, e, "baseline", file->baseline, baseline);
 	add_listed(ctx, file, ynode_get(node, "variants"));
 	e->listed_count = e->variant_count;
@@ -447,6 +448,8 @@ static int read_node(
 	read_suites(&ctx, &file);
 	chosen = choose_variants(&ctx, &file, node);
 	check_kernels(&ctx, &file.e);
+	if (chosen && file.e.layout_null)
+		layout_null_add(&ctx, &file.e, ynode_get(node, "layout_null"));
 	check_design(&ctx, &file.e, ynode_get(node, "design"), chosen);
 	check_saturations(&ctx, &file.e, ynode_get(node, "saturation"));
 	if (file.suites && file.e.suite_count == file.suites->count)

@@ -71,7 +71,9 @@ struct experiment {
 	const struct variant **variants; /* [0] is the baseline; against: baselines that were not
 					    listed are added last */
 	size_t variant_count;
-	size_t listed_count; /* variants from here on are there only as another's baseline */
+	size_t listed_count; /* variants from here on are there only as another's baseline, or
+				were made by layout_null */
+	bool layout_null;    /* variants are compared with their baselines in other layouts, too */
 	struct suite *suites;
 	size_t suite_count;
 	double *saturations_pct;
@@ -102,6 +104,8 @@ char *experiment_dump(const struct experiment *experiment);
 int experiment_variant_index(const struct experiment *experiment, const char *name);
 /* Index of the variant that this one is compared with: what against: names, else 0. */
 size_t experiment_baseline_of(const struct experiment *experiment, size_t variant);
+/* True for a variant that is compared with another: listed, or another's layout. */
+bool experiment_is_compared(const struct experiment *experiment, size_t variant);
 /* Runs under counters in a boot and condition; 0: nothing is counted. */
 int64_t experiment_counted_runs(const struct experiment *experiment);
 /* What the experiment does with a run that carries the reason. */

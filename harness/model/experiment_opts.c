@@ -166,15 +166,18 @@ static json_t *suites_json(const struct opt *row KB_UNUSED, const void *base)
 	return list;
 }
 
+/* Those that were written; the others are made again from them. */
 static json_t *used_kernels_json(const struct opt *row KB_UNUSED, const void *base)
 {
 	const struct experiment *e = base;
 	struct variant *used = xcalloc(e->variant_count + 1, sizeof(*used));
+	size_t count = 0;
 	json_t *json;
 
 	for (size_t i = 0; i < e->variant_count; i++)
-		used[i] = *e->variants[i];
-	json = kernels_json(used, e->variant_count);
+		if (!e->variants[i]->layout_of)
+			used[count++] = *e->variants[i];
+	json = kernels_json(used, count);
 	free(used);
 	return json;
 }
@@ -218,6 +221,8 @@ const struct opt experiment_opts[] = {
 		.help = "its name"},
 	{"about", OPT_TEXT, FILE_ROW(e.about), .def = "", .check = name_check_line,
 		.help = "one line for reports"},
+	{"layout_null", OPT_BOOL, FILE_ROW(e.layout_null),
+		.help = "compare variants with their baselines in two other code layouts, too"},
 	{"machines", OPT_CUSTOM, FILE_ROW(machines), .required = true, .max = 1000,
 		.read = keep_node, .json = machines_json,
 		.help = "names (machines/NAME.yaml beside this file), paths, or mappings"},

@@ -22,6 +22,14 @@ size_t experiment_baseline_of(const struct experiment *experiment, size_t varian
 	return found < 0 ? 0 : (size_t)found;
 }
 
+bool experiment_is_compared(const struct experiment *experiment, size_t variant)
+{
+	const struct variant *v = experiment->variants[variant];
+
+	return variant > 0 &&
+	       (v->layout_of ? v->against != NULL : variant < experiment->listed_count);
+}
+
 enum flag_policy experiment_policy(const struct experiment *experiment, const char *reason)
 {
 	const struct validity_reason *known = validity_find(reason);

@@ -417,5 +417,12 @@ static const char version_9[] =
 	"ALTER TABLE verdict ADD COLUMN against_order_low REAL;"
 	"ALTER TABLE verdict ADD COLUMN against_order_high REAL;";
 
+static const char version_10[] =
+	/* the variant that this one is in another code layout; NULL: it was written by a person */
+	"ALTER TABLE variant ADD COLUMN layout_of_id INTEGER REFERENCES variant(id);"
+	/* of a verdict of change: what other layouts say: 'held', 'suspect', 'open'; '' none was
+	 * measured */
+	"ALTER TABLE verdict ADD COLUMN layout TEXT NOT NULL DEFAULT '';";
+
 const char *const schema_steps[SCHEMA_VERSION] = {version_1, version_2, version_3, version_4,
-	version_5, version_6, version_7, version_8, version_9};
+	version_5, version_6, version_7, version_8, version_9, version_10};

@@ -112,11 +112,23 @@ static int set_against(struct create *create, size_t index, struct err *err)
 {
 	const struct experiment *experiment = create->what->experiment;
 
-	if (index == 0 || index >= experiment->listed_count)
+	if (!experiment_is_compared(experiment, index))
 		return 0;
 	return db_run(create->store->db, err, "UPDATE variant SET against_id = ? WHERE id = ?",
 		"ii", create->variant_ids[experiment_baseline_of(experiment, index)],
 		create->variant_ids[index]);
+}
+
+static int set_layout_of(struct create *create, size_t index, struct err *err)
+{
+	const struct experiment *experiment = create->what->experiment;
+	const char *name = experiment->variants[index]->layout_of;
+	int from = name ? experiment_variant_index(experiment, name) : -1;
+
+	return from < 0 ? 0
+			: db_run(create->store->db, err,
+				  "UPDATE variant SET layout_of_id = ? WHERE id = ?", "ii",
+				  create->variant_ids[from], create->variant_ids[index]);
 }
 
 static int add_variants(struct create *create, struct err *err)
@@ -126,8 +138,11 @@ static int add_variants(struct create *create, struct err *err)
 
 	for (size_t i = 0; i < count && !ret; i++)
 		ret = add_variant(create, i, err);
-	for (size_t i = 0; i < count && !ret; i++)
+	for (size_t i = 0; i < count && !ret; i++) {
 		ret = set_against(create, i, err);
+		if (!ret)
+			ret = set_layout_of(create, i, err);
+	}
 	return ret;
 }
 

@@ -31,7 +31,7 @@ static const char *const deletions[] = {
 	"DELETE FROM metric WHERE condition_id IN"
 	" (SELECT id FROM condition WHERE experiment_id = ?1)",
 	"DELETE FROM condition WHERE experiment_id = ?1",
-	"UPDATE variant SET against_id = NULL WHERE experiment_id = ?1",
+	"UPDATE variant SET against_id = NULL, layout_of_id = NULL WHERE experiment_id = ?1",
 	"DELETE FROM variant WHERE experiment_id = ?1",
 	"DELETE FROM policy WHERE experiment_id = ?1",
 	"DELETE FROM experiment WHERE id = ?1",

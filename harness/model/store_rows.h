@@ -136,8 +136,9 @@ struct store_verdict {
 	const char *word_kept; /* the verdict if dropped runs were kept; "" the same */
 	int64_t family;
 	bool headline;
-	int look;     /* that it was reached at, from 1; 0: the experiment has none */
-	double level; /* p at that look is held to it; NaN: there are no looks */
+	int look;	    /* that it was reached at, from 1; 0: the experiment has none */
+	double level;	    /* p at that look is held to it; NaN: there are no looks */
+	const char *layout; /* of a change: "held", "suspect", "open" in other code layouts; "" */
 	int64_t observations, against_observations; /* behind a percentile; 0: not told, or none */
 	double order_low, order_high, against_order_low, against_order_high;
 };

@@ -17,11 +17,11 @@ static int add_verdict(struct store *store, int64_t experiment_id, const struct 
 		" against_mean, against_cv_pct, within_sd, between_sd, drift, drift_expected,"
 		" dropped, flagged, word_kept, family, headline, judged_ns, version, look, level,"
 		" observations, against_observations, order_low, order_high, against_order_low,"
-		" against_order_high)"
+		" against_order_high, layout)"
 		" VALUES (?, ?, ?, ?, ?, ?, ?, nullif(?, -1), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
 		" ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), nullif(?, 0),"
-		" ?, ?, ?, ?)",
-		"iiiiittidddddddtiiiiiddddddddiitiiitidiidddd", experiment_id, v->machine_id,
+		" ?, ?, ?, ?, ?)",
+		"iiiiittidddddddtiiiiiddddddddiitiiitidiiddddt", experiment_id, v->machine_id,
 		v->metric_id, v->variant_id, v->against_id, verdict_word_name(v->word), v->reason,
 		v->further_boots, v->effect, v->effect_low, v->effect_high, v->se, v->df, v->p,
 		v->q, v->method, v->method_version, v->boots, v->runs, v->against_boots,
@@ -29,7 +29,8 @@ static int add_verdict(struct store *store, int64_t experiment_id, const struct 
 		v->within_sd, v->between_sd, v->drift, v->drift_expected, v->dropped, v->flagged,
 		v->word_kept, v->family, (int64_t)v->headline, now, version, (int64_t)v->look,
 		v->look ? v->level : __builtin_nan(""), v->observations, v->against_observations,
-		v->order_low, v->order_high, v->against_order_low, v->against_order_high);
+		v->order_low, v->order_high, v->against_order_low, v->against_order_high,
+		v->layout ? v->layout : "");
 }
 
 int store_verdicts_replace(struct store *store, int64_t experiment_id,
@@ -92,6 +93,7 @@ static void read_verdict(struct arena *arena, struct db_rows *rows, struct store
 		.order_high = db_double(rows, 39),
 		.against_order_low = db_double(rows, 40),
 		.against_order_high = db_double(rows, 41),
+		.layout = store_arena_text(arena, rows, 42),
 	};
 }
 
@@ -108,7 +110,7 @@ int store_verdicts_load(struct store *store, int64_t experiment_id, struct arena
 		" against_runs, mean, cv_pct, against_mean, against_cv_pct, within_sd, between_sd,"
 		" drift, drift_expected, dropped, flagged, word_kept, family, headline, look,"
 		" level, observations, against_observations, order_low, order_high,"
-		" against_order_low, against_order_high"
+		" against_order_low, against_order_high, layout"
 		" FROM verdict JOIN metric ON metric.id = metric_id"
 		" JOIN condition ON condition.id = condition_id"
 		" JOIN variant ON variant.id = variant_id"

@@ -52,7 +52,7 @@ static const struct store_build *read_build(struct arena *arena, struct db_rows 
 	return build;
 }
 
-/* against is filled in afterwards, by position. */
+/* against and layout_of are filled in afterwards, by position. */
 static void read_variant(struct arena *arena, struct db_rows *rows, struct store_variant *out)
 {
 	*out = (struct store_variant){
@@ -66,7 +66,7 @@ static void read_variant(struct arena *arena, struct db_rows *rows, struct store
 		.state = store_state_parse(db_text(rows, 8)),
 		.reason = store_arena_text(arena, rows, 9),
 		.runtime_sha256 = store_arena_text(arena, rows, 10),
-		.build = read_build(arena, rows, 12),
+		.build = read_build(arena, rows, 13),
 		.control = db_int(rows, 11),
 	};
 }
@@ -84,10 +84,12 @@ static int load_variants(
 {
 	struct list list = {.size = sizeof(struct store_variant)};
 	struct list against = {.size = sizeof(int64_t)};
+	struct list layouts = {.size = sizeof(int64_t)};
 	struct db_rows *rows;
 	int ret = db_query(store->db, &rows, err,
 		"SELECT variant.id, position, name, about, recipe, ref_commit, ref_subject,"
-		" against_id, state, reason, runtime_sha256, control, build.id, key, commit_hex, "
+		" against_id, state, reason, runtime_sha256, control, layout_of_id, build.id, key, "
+		"commit_hex, "
 		"tree_hex,"
 		" release, proc_version, build.build_id, config_sha256, compiler, seconds, version"
 		" FROM variant LEFT JOIN build ON build.id = variant.build_id"
@@ -99,13 +101,18 @@ static int load_variants(
 	while ((ret = db_next(rows, err)) == 1) {
 		read_variant(arena, rows, list_add(&list));
 		*(int64_t *)list_add(&against) = store_int_or(rows, 7, 0);
+		*(int64_t *)list_add(&layouts) = store_int_or(rows, 12, 0);
 	}
 	db_end(rows);
 	view->variants = list_keep(&list, arena, &view->variant_count);
-	for (size_t i = 0; i < view->variant_count; i++)
+	for (size_t i = 0; i < view->variant_count; i++) {
 		view->variants[i].against =
 			variant_by_id(view, ((int64_t *)(void *)against.items)[i]);
+		view->variants[i].layout_of =
+			variant_by_id(view, ((int64_t *)(void *)layouts.items)[i]);
+	}
 	free(against.items);
+	free(layouts.items);
 	return ret;
 }
 

@@ -22,6 +22,7 @@ struct store_variant {
 	const char *runtime_sha256;	 /* of what differs at run time only (command line, ...) */
 	const struct store_build *build; /* NULL: not built */
 	bool control;			 /* the same kernel as `against` under another label */
+	const struct store_variant *layout_of; /* that it is in another code layout; NULL */
 };
 
 struct store_metric {

@@ -117,7 +117,8 @@ static void resolve_patches(const struct reading *reading, struct variant *varia
 static void check_prebuilt(
 	const struct reading *reading, const struct draft *draft, const struct variant *variant)
 {
-	static const char *const git_only[] = {"ref", "revert", "pick", "patches"};
+	static const char *const git_only[] = {
+		"ref", "revert", "pick", "patches", "align_functions", "pad_scheduler"};
 	const struct ynode *node = ynode_get(draft->full, "prebuilt");
 
 	for (size_t i = 0; i < ARRAY_SIZE(git_only); i++) {
@@ -139,7 +140,8 @@ static void check_prebuilt(
 static void check_built(
 	const struct reading *reading, const struct draft *draft, const struct variant *variant)
 {
-	static const char *const on_ref[] = {"revert", "pick", "patches"};
+	static const char *const on_ref[] = {
+		"revert", "pick", "patches", "align_functions", "pad_scheduler"};
 	const struct ynode *config = ynode_get(draft->full, "config");
 
 	if (!ynode_get(draft->full, "ref") && draft->broken)

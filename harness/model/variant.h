@@ -46,6 +46,10 @@ struct variant {
 	const char *lore_url;	    /* base URL for lore: patches; MESSAGE-ID/raw follows it */
 	struct kconfig_spec config;
 	const char *arch; /* "x86_64" */
+	/* Where its code lies, and not what it does: */
+	bool align_functions;  /* every function begins at 64 bytes */
+	int64_t pad_scheduler; /* bytes put before the scheduler's text; 0: none */
+	const char *layout_of; /* made from that variant by layout_null; NULL: it was written */
 
 	/* What differs only at run time: the build is shared. */
 	const char *cmdline;	     /* added to the machine's; "" */

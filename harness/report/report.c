@@ -140,7 +140,8 @@ static void count_words(struct report *report)
 					report->words[verdict->word]++;
 				else if (!verdict && report->view.variants[v].against &&
 					 column->condition->decides &&
-					 !report->view.variants[v].control)
+					 !report->view.variants[v].control &&
+					 !report->view.variants[v].layout_of)
 					report->missing++;
 			}
 		}

@@ -117,6 +117,8 @@ bool form_needs_footnote(const struct store_verdict *verdict)
 void form_verdict(struct str *out, const struct store_verdict *verdict, int mark)
 {
 	str_add(out, form_word(verdict->word));
+	if (verdict->layout && strcmp(verdict->layout, "suspect") == 0)
+		str_add(out, ", layout suspect");
 	if (asks_for_boots(verdict))
 		str_addf(out, ": %lld more boot%s", (long long)verdict->further_boots,
 			verdict->further_boots == 1 ? "" : "s");
@@ -168,4 +170,5 @@ void form_verdict_json(json_t *out, const struct store_verdict *verdict)
 	json_put_num(out, "effect_low_pct", report_pct(verdict->effect_low));
 	json_put_num(out, "effect_high_pct", report_pct(verdict->effect_high));
 	json_put_num(out, "q", verdict->q);
+	json_put_text(out, "layout", verdict->layout ? verdict->layout : "");
 }

@@ -78,6 +78,7 @@ static json_t *json_of_variant(const struct store_variant *variant)
 	json_put_text(out, "about", variant->about);
 	json_put_text(out, "against", variant->against ? variant->against->name : NULL);
 	json_put_bool(out, "control", variant->control);
+	json_put_text(out, "layout_of", variant->layout_of ? variant->layout_of->name : NULL);
 	json_put_text(out, "state", store_state_name(variant->state));
 	json_put_text(out, "reason", variant->reason);
 	json_put_text(out, "ref_commit", variant->ref_commit);
@@ -174,6 +175,7 @@ static json_t *json_of_verdict(const struct report *report, const struct store_v
 	json_put_num(out, "order_high", verdict->order_high);
 	json_put_num(out, "against_order_low", verdict->against_order_low);
 	json_put_num(out, "against_order_high", verdict->against_order_high);
+	json_put_text(out, "layout", verdict->layout ? verdict->layout : "");
 	json_put_int(out, "dropped_runs", verdict->dropped);
 	json_put_int(out, "flagged_runs", verdict->flagged);
 	json_put_text(out, "verdict_if_dropped_kept",

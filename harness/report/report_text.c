@@ -299,12 +299,12 @@ static void write_block(const struct report *report, const struct layout *layout
 	if (report->mean_count)
 		write_boot_rows(report, block, table);
 	for (size_t b = 0; b < view->variant_count && !report->mean_count; b++) {
-		if (view->variants[b].against)
+		if (view->variants[b].against || view->variants[b].layout_of)
 			continue;
 		write_base_row(report, block, &view->variants[b], table);
 		for (size_t v = 0; v < view->variant_count; v++)
 			if (view->variants[v].against == &view->variants[b] &&
-				!view->variants[v].control)
+				!view->variants[v].control && !view->variants[v].layout_of)
 				write_variant_row(report, layout, block, v, feet, table);
 		write_drift_rows(report, block, &view->variants[b], table);
 	}

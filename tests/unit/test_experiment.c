@@ -246,6 +246,76 @@ static void baselines_named_by_against_are_added(void **state)
 	assert_int_equal(experiment_variant_index(&r->e, "unused"), -1);
 }
 
+#define LAYOUT_TEXT(more)                                                                        \
+	"experiment: x\nmachines: [" TEST_MACHINE "]\nbaseline: base\n"                          \
+	"variants: [new, again, toggled, foreign, deb]\nlayout_null: true\n" more                \
+	"kernels:\n  tree: /t\n  variants:\n"                                                    \
+	"    base: {ref: HEAD^}\n    new: {ref: HEAD}\n    again: {like: base, control: true}\n" \
+	"    toggled: {like: base, features: [NO_NI_RANDOM]}\n"                                  \
+	"    foreign: {ref: other, against: theirs}\n    theirs: {ref: other^}\n"                \
+	"    deb: {prebuilt: {package: linux}}\n"                                                \
+	"suites:\n" TEST_SUITES
+
+/* What is built differently is rebuilt with its baseline; labels, toggles and packages are not. */
+static void layouts_come_in_pairs(void **state)
+{
+	static const struct {
+		const char *name, *against, *layout_of;
+	} wanted[] = {{"base-aligned", NULL, "base"}, {"new-aligned", "base-aligned", "new"},
+		{"base-padded", NULL, "base"}, {"new-padded", "base-padded", "new"},
+		{"theirs-aligned", NULL, "theirs"},
+		{"foreign-aligned", "theirs-aligned", "foreign"}, {"theirs-padded", NULL, "theirs"},
+		{"foreign-padded", "theirs-padded", "foreign"}};
+	struct reader *r = *state, again = {0};
+	int64_t padding;
+	char *dump;
+
+	assert_int_equal(read_text(r, LAYOUT_TEXT("design: {seed: 3}\n")), 0);
+	assert_int_equal(r->e.listed_count, 6);
+	assert_int_equal(r->e.variant_count, 7 + ARRAY_SIZE(wanted));
+	padding = r->e.variants[9]->pad_scheduler;
+	assert_true(padding > 0 && padding % 16 == 0 && padding % 64 != 0);
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		const struct variant *v = r->e.variants[7 + i];
+		bool aligned = strstr(v->name, "aligned") != NULL;
+
+		assert_string_equal(v->name, wanted[i].name);
+		assert_string_equal(v->layout_of, wanted[i].layout_of);
+		assert_int_equal(v->align_functions, aligned);
+		assert_int_equal(v->pad_scheduler, aligned ? 0 : padding);
+		assert_int_equal(experiment_is_compared(&r->e, 7 + i), wanted[i].against != NULL);
+		if (wanted[i].against)
+			assert_string_equal(
+				r->e.variants[experiment_baseline_of(&r->e, 7 + i)]->name,
+				wanted[i].against);
+	}
+	/* what is stored makes them again, and only once */
+	dump = experiment_dump(&r->e);
+	if (read_text(&again, dump))
+		fail_msg("%s\n%s", messages(&again.arena, &again.diag), dump);
+	assert_int_equal(again.e.variant_count, r->e.variant_count);
+	assert_int_equal(again.e.variants[9]->pad_scheduler, padding);
+	free(dump);
+	arena_release(&again.arena);
+	/* another seed is another size */
+	assert_int_equal(read_text(r, LAYOUT_TEXT("design: {seed: 4}\n")), 0);
+	assert_int_not_equal(r->e.variants[9]->pad_scheduler, padding);
+}
+
+static void layouts_of_nothing_are_refused(void **state)
+{
+	struct reader *r = *state;
+	char *text = experiment_text(2, "layout_null: true\n");
+
+	assert_int_equal(read_text(r, text), ERR_USAGE);
+	assert_non_null(strstr(messages(&r->arena, &r->diag),
+		"layout_null: no variant here is built from another source"));
+	free(text);
+	assert_int_equal(
+		read_text(r, LAYOUT_TEXT("design: {order: [base, new, base]}\n")), ERR_USAGE);
+	assert_non_null(strstr(messages(&r->arena, &r->diag), "layout_null: it adds variants"));
+}
+
 /* The dump is what is stored and what a resumed experiment is read from. */
 static void what_is_dumped_reads_as_the_same(void **state)
 {
@@ -400,6 +470,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(wrong_designs_are_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			baselines_named_by_against_are_added, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(layouts_come_in_pairs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(layouts_of_nothing_are_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			what_is_dumped_reads_as_the_same, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_variants_are_told, set_up, tear_down),

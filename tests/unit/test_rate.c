@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
+#include "judge/layout.h"
 #include "judge/rate.h"
 #include "near.h"
 
@@ -86,6 +87,63 @@ static struct store_verdict judged(struct lab *lab, const struct history *histor
 		if (!strstr((text), (part)))                                    \
 			fail_msg("\"%s\" does not say \"%s\"", (text), (part)); \
 	} while (0)
+
+/* What one layout of the variant shows, beside a change of +10 % to +12 %. */
+struct seen {
+	enum verdict_word word;
+	double effect, low, high; /* per cent */
+};
+
+static void layouts_hold_or_take_away_a_change(void **state KB_UNUSED)
+{
+	static const struct {
+		struct seen aligned, padded;
+		const char *layout;
+	} cases[] = {
+		{{VERDICT_IMPROVED, 10, 9, 11}, {VERDICT_IMPROVED, 11, 10, 12}, "held"},
+		{{VERDICT_EQUIVALENT, 0.1, -0.5, 0.6}, {VERDICT_IMPROVED, 11, 10, 12}, "suspect"},
+		{{VERDICT_IMPROVED, 10, 9, 11}, {VERDICT_REGRESSED, -5, -6, -4}, "suspect"},
+		/* not decided, and yet certainly less */
+		{{VERDICT_IMPROVED, 10, 9, 11}, {VERDICT_INCONCLUSIVE, 1, -4, 6}, "suspect"},
+		/* not decided, and possibly as much */
+		{{VERDICT_IMPROVED, 10, 9, 11}, {VERDICT_INCONCLUSIVE, 6, -1, 13}, "open"},
+		/* a change of the same sign and of another size */
+		{{VERDICT_IMPROVED, 2, 1, 3}, {VERDICT_IMPROVED, 11, 10, 12}, "suspect"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct lab lab = {0};
+		struct store_variant others[2];
+		struct rate rates[3];
+
+		lab_init(&lab, "ABBA", (const double[]){100, 111, 111.1, 100.1});
+		for (int k = 0; k < 3; k++) {
+			const struct seen *seen = k == 1 ? &cases[i].aligned : &cases[i].padded;
+
+			rate_effect(&lab.view, &lab.cell, &lab.variants[1], &lab.variants[0], NULL,
+				&lab.arena, &rates[k]);
+			rate_decide(&lab.view, rates[k].effect.p, 1, &lab.arena, &rates[k]);
+			assert_int_equal(rates[k].row.word, VERDICT_IMPROVED);
+			assert_string_equal(rates[k].row.layout, "");
+			if (k == 0)
+				continue;
+			others[k - 1] = lab.variants[1];
+			others[k - 1].name = k == 1 ? "patched-aligned" : "patched-padded";
+			others[k - 1].layout_of = &lab.variants[1];
+			rates[k].variant = &others[k - 1];
+			rates[k].row.word = seen->word;
+			rates[k].row.effect = log1p(seen->effect / 100);
+			rates[k].row.effect_low = log1p(seen->low / 100);
+			rates[k].row.effect_high = log1p(seen->high / 100);
+		}
+		layout_tag(rates, 3, &lab.arena);
+		assert_string_equal(rates[0].row.layout, cases[i].layout);
+		ASSERT_HAS(rates[0].row.reason, "patched-aligned is ");
+		/* what another layout showed is tagged by nothing */
+		assert_string_equal(rates[1].row.layout, "");
+		arena_release(&lab.arena);
+	}
+}
 
 static const double faster[] = {100, 110, 110.1, 100.2};
 static const struct history calm = {.boots = 20, .nu0 = 5, .tau2 = 4e-6, .sw2 = 1e-4, .sw_df = 160};
@@ -342,6 +400,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plain_row),
+		cmocka_unit_test(layouts_hold_or_take_away_a_change),
 		cmocka_unit_test(why_there_is_nothing),
 		cmocka_unit_test(three_boots),
 		cmocka_unit_test(published_means_have_no_verdict),
