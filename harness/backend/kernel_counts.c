@@ -197,15 +197,12 @@ static bool is_refused(struct stream line, const char *function, char *why, size
 {
 	struct stream word;
 
-	if (!next_word(&line, &word) || !starts(word, "!"))
+	if (!next_word(&line, &word))
 		return false;
-	if (is(word, "!") && (!next_word(&line, &word) || !is(word, function)))
+	if (!is(word, "!!") && !(is(word, "!") && next_word(&line, &word) && is(word, function)))
 		return false;
-	if (line.len) {
-		line.bytes++;
-		line.len--;
-	}
-	say(why, size, line);
+	if (line.len > 1 && line.bytes[1]) /* a blank is before it */
+		say(why, size, (struct stream){line.bytes + 1, line.len - 1});
 	return true;
 }
 
