@@ -55,4 +55,20 @@ KB_UNUSED static void make_lab(struct bench *bench)
 		write_lab_file(bench, files[i].name, files[i].text);
 }
 
+KB_UNUSED static size_t count_of(const struct str *text, const char *part)
+{
+	size_t count = 0;
+
+	for (const char *at = str_text(text); (at = strstr(at, part)); at++)
+		count++;
+	return count;
+}
+
+/* The verdict on so few and short runs may be anything but a failure. */
+KB_UNUSED static void expect_measured(int code, const struct bench *bench)
+{
+	if (code != 0 && code != 1 && code != 4)
+		fail_msg("exit %d\n%s%s", code, str_text(&bench->out), str_text(&bench->chatter));
+}
+
 #endif

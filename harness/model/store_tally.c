@@ -7,19 +7,20 @@
 /* Failed runs by why, then finished ones by what their flags say; the newest try of each counts. */
 static const char tally_sql[] =
 	"SELECT b.machine_id, b.variant_id, r.condition_id, 1 AS failed, r.reason AS why,"
-	"  min(r.detail), count(*), c.position AS place, v.position AS kernel"
+	"  min(r.detail), count(*), r.kind = 2 AS counted, c.position AS place,"
+	"  v.position AS kernel"
 	" FROM boot b JOIN run r ON r.boot_id = b.id JOIN condition c ON c.id = r.condition_id"
 	"  JOIN variant v ON v.id = b.variant_id"
 	" WHERE b.experiment_id = ?1 AND r.state = 'failed' AND r.attempt_id IS NOT NULL"
-	" GROUP BY b.machine_id, b.variant_id, r.condition_id, r.reason"
+	" GROUP BY b.machine_id, b.variant_id, r.condition_id, r.reason, r.kind = 2"
 	" UNION ALL "
 	"SELECT b.machine_id, b.variant_id, r.condition_id, 0, f.reason,"
-	"  min(f.detail), count(*), c.position, v.position"
+	"  min(f.detail), count(*), 0, c.position, v.position"
 	" FROM boot b JOIN run r ON r.boot_id = b.id JOIN flag f ON f.run_id = r.id"
 	"  JOIN condition c ON c.id = r.condition_id JOIN variant v ON v.id = b.variant_id"
 	" WHERE b.experiment_id = ?1 AND r.state = 'done' AND r.kind = 0"
 	" GROUP BY b.machine_id, b.variant_id, r.condition_id, f.reason"
-	" ORDER BY 1, place, kernel, failed DESC, why";
+	" ORDER BY 1, place, kernel, failed DESC, why, counted";
 
 int store_load_tallies(struct store *store, int64_t experiment_id, struct arena *arena,
 	struct store_tally **out, size_t *count, struct err *err)
@@ -41,6 +42,7 @@ int store_load_tallies(struct store *store, int64_t experiment_id, struct arena 
 			.reason = store_arena_text(arena, rows, 4),
 			.detail = store_arena_text(arena, rows, 5),
 			.runs = db_int(rows, 6),
+			.counted = db_int(rows, 7),
 		};
 	}
 	db_end(rows);

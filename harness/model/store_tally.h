@@ -10,7 +10,8 @@
  * what the validity ledger says about them. */
 struct store_tally {
 	int64_t machine_id, variant_id, condition_id;
-	bool failed; /* false: done, and flagged with the reason */
+	bool failed;  /* false: done, and flagged with the reason */
+	bool counted; /* failed runs that were made for counting: no verdict waits for them */
 	const char *reason;
 	const char *detail; /* of one of them */
 	int64_t runs;

@@ -228,6 +228,8 @@ static int add_counter(void *arg, const struct store_counter_row *row)
 		TEXT("ordinal", NULL),
 		NUM("value", counter->value),
 		TEXT("observations", NULL),
+		TEXT("percentile", NULL),
+		TEXT("pooled", NULL),
 		TEXT("state", "done"),
 		TEXT("reason", isnan(counter->value) ? counter->reason : row->flags),
 		MARKS(row->marks),

@@ -297,6 +297,7 @@ bool report_infra_failed(const struct report *report)
 		for (size_t b = 0; b < report->view.machines[m].boot_count; b++)
 			failed |= report->view.machines[m].boots[b].state == STATE_FAILED;
 	for (size_t t = 0; t < report->tally_count; t++)
-		failed |= report->tallies[t].failed && is_infrastructure(report->tallies[t].reason);
+		failed |= report->tallies[t].failed && !report->tallies[t].counted &&
+			  is_infrastructure(report->tallies[t].reason);
 	return failed && report_outcome(report) == OUTCOME_OPEN;
 }

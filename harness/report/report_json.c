@@ -266,6 +266,7 @@ static json_t *json_of_tally(const struct report *report, const struct store_tal
 	json_put_text(out, "reason", tally->reason);
 	json_put_text(out, "detail", tally->detail);
 	json_put_int(out, "runs", tally->runs);
+	json_put_bool(out, "counted", tally->counted);
 	return out;
 }
 

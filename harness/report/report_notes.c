@@ -259,7 +259,7 @@ static void note_runs(struct report *report)
 		for (size_t o = 0; o < report->tally_count; o++) {
 			const struct store_tally *other = &report->tallies[o];
 
-			if (other->failed != tally->failed ||
+			if (other->failed != tally->failed || other->counted != tally->counted ||
 				strcmp(other->reason, tally->reason) != 0)
 				continue;
 			told |= o < t;
@@ -268,9 +268,10 @@ static void note_runs(struct report *report)
 		}
 		if (told)
 			continue;
-		note(report, NOTE_RUNS, "%lld run%s %s: %s%s%s (%s%s in %s)", (long long)runs,
-			runs == 1 ? "" : "s", fate, tally->reason, *tally->detail ? ": " : "",
-			tally->detail, places > 1 ? "first: " : "", variant->name, condition->name);
+		note(report, NOTE_RUNS, "%lld run%s%s %s: %s%s%s (%s%s in %s)", (long long)runs,
+			runs == 1 ? "" : "s", tally->counted ? " under counters" : "", fate,
+			tally->reason, *tally->detail ? ": " : "", tally->detail,
+			places > 1 ? "first: " : "", variant->name, condition->name);
 	}
 }
 

@@ -18,22 +18,6 @@ static void a_lab_is_made_once(void **state)
 	free(config);
 }
 
-static size_t count_of(const struct str *text, const char *part)
-{
-	size_t count = 0;
-
-	for (const char *at = str_text(text); (at = strstr(at, part)); at++)
-		count++;
-	return count;
-}
-
-/* The verdict on so few and short runs may be anything but a failure. */
-static void expect_measured(int code, const struct bench *bench)
-{
-	if (code != 0 && code != 1 && code != 4)
-		fail_msg("exit %d\n%s%s", code, str_text(&bench->out), str_text(&bench->chatter));
-}
-
 static void an_experiment_runs_from_its_file_to_its_report(void **state)
 {
 	char before[SHA256_HEX_LEN + 1], after[SHA256_HEX_LEN + 1];
