@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "base/mem.h"
+#include "model/hook.h"
 #include "model/machine.h"
 #include "model/suite.h"
 #include "model/validity.h"
@@ -80,7 +81,9 @@ struct experiment {
 	size_t saturation_count;
 	struct design design;
 	struct gates gates;
-	struct pairs policies;		/* validity reason -> drop, flag, ignore */
+	struct pairs policies; /* validity reason -> drop, flag, ignore */
+	struct hook *hooks;
+	size_t hook_count;
 	const char *const *dmesg_allow; /* patterns of kernel warnings that mean nothing */
 	const char *const *decide;	/* suites, or SUITE/CONDITION, that decide the exit code;
 					   empty: all but controls */

@@ -22,6 +22,7 @@ const struct validity_reason validity_reasons[] = {
 	{"scheduler", FLAG_DROP, "the sched_ext scheduler was not the same all along"},
 	{"governor", FLAG_DROP, "the CPU frequency governor changed"},
 	{"cpus-changed", FLAG_DROP, "the number of online CPUs changed"},
+	{"hook", FLAG_KEEP, "a program that was to be called around it failed"},
 	{"no-environment", FLAG_KEEP, "what the machine did around the run is not known"},
 };
 const size_t validity_reason_count = ARRAY_SIZE(validity_reasons);

@@ -7,6 +7,7 @@
 #include "run/booting.h"
 #include "run/console.h"
 #include "run/fault.h"
+#include "run/hooks.h"
 #include "run/knobs.h"
 #include "run/parts.h"
 #include "run/prove.h"
@@ -236,6 +237,10 @@ static int try_once(struct rig *rig, const struct store_boot *boot, struct live 
 				     : rig->remote.ops->boot_method(rig->remote.machine);
 	int ret = engine_check_room(rig->engine, err);
 
+	str_reset(&live->trouble);
+	if (!ret)
+		ret = hooks_call(rig->engine, HOOK_BEFORE_BOOT, rig, boot, &live->trouble, err);
+	live->boot_trouble = live->trouble.len;
 	if (!ret)
 		ret = store_attempt_begin(
 			rig->engine->store, boot->id, method, &live->attempt_id, err);
@@ -358,9 +363,12 @@ int booting_walk(struct rig *rig, const struct store_boot *boot, bool *unusable,
 		ret = running_walk(rig, boot, &live, err);
 	if (!ret && !failed)
 		ret = finish(rig, boot, &live, unusable, err);
+	if (!ret)
+		ret = hooks_call(rig->engine, HOOK_AFTER_BOOT, rig, boot, NULL, err);
 	/* after another error it may be all there is of a run that could not be stored */
 	if (!live.died && (!ret || ret == ERR_INTERRUPTED))
 		running_forget(rig, &live);
 	str_release(&live.last_place);
+	str_release(&live.trouble);
 	return ret;
 }

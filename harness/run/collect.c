@@ -182,6 +182,7 @@ static void find_flags(struct storing *storing, struct live *live)
 		.overrun_pct = storing->condition->suite->overrun_pct,
 		.cpus = storing->condition->cpus,
 		.clock_here_ns = storing->outcome->received_ns,
+		.hooks = str_text(&live->trouble),
 		.dmesg_allow = storing->rig->engine->experiment->dmesg_allow,
 	};
 	struct store_flag *flags;

@@ -9,6 +9,7 @@
 #include "base/stop.h"
 #include "run/builds.h"
 #include "run/engine_state.h"
+#include "run/hooks.h"
 #include "run/rig.h"
 
 /* For consoles, raw output, the database and its log, until the next look. */
@@ -166,7 +167,16 @@ static int walk(struct engine *engine, struct err *err)
 		ret = store_load(
 			engine->store, engine->experiment_id, &engine->arena, &engine->view, err);
 	if (!ret)
+		ret = hooks_call(engine, HOOK_BEFORE_EXPERIMENT, NULL, NULL, NULL, err);
+	if (!ret) {
+		struct err after = ERR_INIT;
+		int end;
+
 		ret = walk_machines(engine, err);
+		end = hooks_call(engine, HOOK_AFTER_EXPERIMENT, NULL, NULL, NULL, &after);
+		if (!ret && end)
+			ret = err_set(err, after.code, "%s", after.text);
+	}
 	if (ret && store_experiment_move(
 			   engine->store, engine->experiment_id, STATE_INTERRUPTED, NULL))
 		log_line(LOG_WARN, "the end of the experiment could not be noted in the database");

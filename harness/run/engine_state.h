@@ -61,6 +61,8 @@ struct live {
 	char boot_id[64];
 	struct watch_boot watch;
 	int64_t kmsg_after;
+	struct str trouble;    /* hooks of this boot, then of this run, that failed */
+	size_t boot_trouble;   /* how much of it is the boot's */
 	struct str last_place; /* folder of the last run on the machine, to be forgotten */
 	bool died;
 };

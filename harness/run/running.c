@@ -6,6 +6,7 @@
 #include "model/store_result.h"
 #include "run/collect.h"
 #include "run/fault.h"
+#include "run/hooks.h"
 #include "run/running.h"
 #include "run/runspec.h"
 
@@ -166,13 +167,27 @@ static bool has_program(const struct rig *rig, const struct store_run *run)
 	return rig->program_paths[suite - rig->engine->experiment->suites] != NULL;
 }
 
+/* The hooks of a run; what the boot's had to tell stays. */
+static int call_hooks(struct rig *rig, const struct store_boot *boot, struct live *live,
+	enum hook_point at, struct err *err)
+{
+	if (at == HOOK_BEFORE_RUN && live->trouble.len > live->boot_trouble) {
+		live->trouble.len = live->boot_trouble;
+		live->trouble.text[live->trouble.len] = '\0';
+	}
+	return hooks_call(rig->engine, at, rig, boot, &live->trouble, err);
+}
+
 static int run_one(struct rig *rig, const struct store_boot *boot, struct live *live,
 	struct store_run *run, struct str *failure, bool *again, struct err *err)
 {
 	struct outcome outcome = {.reason = NULL};
 	enum collected end = COLLECT_DIED;
-	int ret = store_run_begin(rig->engine->store, run->id, live->attempt_id, err);
+	struct err stopped = ERR_INIT;
+	int ret = call_hooks(rig, boot, live, HOOK_BEFORE_RUN, err);
 
+	if (!ret)
+		ret = store_run_begin(rig->engine->store, run->id, live->attempt_id, err);
 	if (ret)
 		return ret;
 	if (!has_program(rig, run))
@@ -182,6 +197,7 @@ static int run_one(struct rig *rig, const struct store_boot *boot, struct live *
 		return interrupt(rig, run, err);
 	if (ret)
 		return ret;
+	(void)!call_hooks(rig, boot, live, HOOK_AFTER_RUN, &stopped); /* after what is stored */
 	if (failure->len)
 		ret = store_failed(rig, live, run, "agent", str_text(failure), err);
 	else if (end == COLLECTED)
@@ -194,6 +210,8 @@ static int run_one(struct rig *rig, const struct store_boot *boot, struct live *
 		ret = store_failed(rig, live, run, "kernel-died", str_text(failure), err);
 	}
 	outcome_release(&outcome);
+	if (!ret && stopped.code)
+		ret = err_set(err, stopped.code, "%s", stopped.text);
 	return ret;
 }
 

@@ -301,6 +301,8 @@ void watch_flags(const json_t *result, const struct watch_run *run, struct watch
 	};
 
 	watch_length(&watch);
+	if (run->hooks && *run->hooks)
+		flag(&watch, "hook", "%s", run->hooks);
 	if (!json_is_object(watch.before) || !json_is_object(watch.after)) {
 		flag(&watch, "no-environment", "the agent did not look before and after the run");
 	} else {

@@ -35,6 +35,7 @@ struct watch_run {
 	double overrun_pct;   /* the same when it lasted longer; 0: as tolerance_pct */
 	int64_t cpus;
 	int64_t clock_here_ns; /* our monotonic clock when the result came; 0: it came late */
+	const char *hooks;     /* what failed of those around it; NULL or "": nothing */
 	const char *const *dmesg_allow; /* patterns of kernel warnings that mean nothing; NULL */
 };
 

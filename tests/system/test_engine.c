@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include "base/clock.h"
 #include "fake_experiment.h"
+#include "model/store_tally.h"
 #include "zombies.h"
 
 /* The engine's walk, on the fake machine of tests/fake_lab.h with the real agent and store. */
@@ -450,6 +452,68 @@ static void a_toggle_goes_on_in_its_boot_only(void **state KB_UNUSED)
 	lab_free(lab);
 }
 
+/* Hooks tell what they were called with; one fails before every run of B. */
+static void hooks_are_called_and_their_failures_told(void **state)
+{
+	static const char script[] = "#!/bin/sh\n"
+				     "echo \"$KBRACKET_HOOK $KBRACKET_MACHINE $KBRACKET_VARIANT "
+				     "$KBRACKET_RELEASE\" >>\"$1\"\n"
+				     "test -d \"$KBRACKET_RESULTS\" || exit 9\n"
+				     "test \"$KBRACKET_HOOK$KBRACKET_VARIANT\" != before-runB\n";
+	struct lab *lab = *state;
+	char *program = xasprintf("%s/hook.sh", lab->folder),
+	     *log = xasprintf("%s/log", lab->folder);
+	const char *const argv[] = {program, log, NULL};
+	struct hook hooks[6];
+	struct str text = STR_INIT;
+	struct store_tally *tallies;
+	struct store *store;
+	struct err err = ERR_INIT;
+	size_t count;
+	int64_t flagged = 0;
+
+	fake_write(lab->folder, "hook.sh", script, strlen(script));
+	assert_int_equal(chmod(program, 0755), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(hooks); i++)
+		hooks[i] = (struct hook){(enum hook_point)i, argv, 60 * NS_PER_S, HOOK_FLAG};
+	lab->experiment.hooks = hooks;
+	lab->experiment.hook_count = ARRAY_SIZE(hooks);
+	lab_must_run(lab);
+	lab_assert_whole(lab);
+	assert_int_equal(file_read(log, 1 << 20, &text, &err), 0);
+	assert_true(str_starts(text.text, "before-experiment   \nbefore-boot box A 6.12.0-A\n"
+					  "before-run box A 6.12.0-A\nafter-run box A 6.12.0-A\n"));
+	assert_non_null(
+		strstr(text.text, "after-boot box A 6.12.0-A\nbefore-boot box B 6.12.0-B\n"));
+	assert_true(str_ends(text.text, "after-boot box B 6.12.0-B\nafter-experiment   \n"));
+	store = lab_store(lab);
+	assert_int_equal(
+		store_load_tallies(store, lab->id, &lab->arena, &tallies, &count, &err), 0);
+	for (size_t i = 0; i < count; i++)
+		flagged += strcmp(tallies[i].reason, "hook") ? 0 : tallies[i].runs;
+	assert_int_equal(flagged, FAKE_CONDITIONS * FAKE_RUNS); /* warm-ups are not told of */
+	store_close(store);
+	str_release(&text);
+	free(program);
+	free(log);
+}
+
+static void a_hook_may_stop_the_experiment(void **state)
+{
+	static const char *const argv[] = {"false", NULL};
+	struct hook hook = {HOOK_BEFORE_RUN, argv, 60 * NS_PER_S, HOOK_STOP};
+	struct lab *lab = *state;
+	struct err err = ERR_INIT;
+
+	lab->experiment.hooks = &hook;
+	lab->experiment.hook_count = 1;
+	assert_int_equal(lab_run(lab, &err), ERR_INFRA);
+	assert_non_null(strstr(err.text, "hook before-run: false"));
+	lab->experiment.hook_count = 0;
+	lab_must_run(lab);
+	lab_assert_whole(lab);
+}
+
 struct told {
 	int runs, boots;
 	int64_t first_left_ns, last_left_ns;
@@ -557,6 +621,8 @@ int main(void)
 		TEST(the_original_outlives_a_killed_experiment),
 		TEST(a_machine_is_tuned_and_put_back),
 		TEST(a_toggle_is_in_one_boot),
+		TEST(hooks_are_called_and_their_failures_told),
+		TEST(a_hook_may_stop_the_experiment),
 		TEST(a_toggle_goes_on_in_its_boot_only),
 		TEST(progress_counts_down),
 		TEST(nothing_of_a_run_stays_on_the_machine),

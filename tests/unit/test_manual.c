@@ -154,7 +154,7 @@ static void every_table_of_the_manual_is_known(void **state)
 {
 	static const char *const known[] = {"experiment", "design", "gates", "kernels", "config",
 		"variants", "prebuilt", "machine", "connect", "power", "suite", "conditions",
-		"metrics", "echo", "tune", "temperature"};
+		"metrics", "echo", "tune", "temperature", "hooks"};
 	const struct page *page = *state;
 
 	for (size_t i = 0; i < page->count; i++) {

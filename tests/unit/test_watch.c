@@ -26,7 +26,7 @@ static const char quiet[] =
 	"  \"swap_out\": 0},"
 	" \"kmsg\": {\"warnings\": 0, \"warning_lines\": []}}";
 
-static const struct watch_run two_seconds = {2000000000, 10, 0, 4, 0, NULL};
+static const struct watch_run two_seconds = {2000000000, 10, 0, 4, 0, NULL, NULL};
 
 static json_t *result_with(const char *change)
 {
@@ -164,7 +164,7 @@ static void allowed_lines_are_no_sign(void **state KB_UNUSED)
 
 static void a_run_may_overrun_by_a_bound_of_its_own(void **state KB_UNUSED)
 {
-	static const struct watch_run run = {2000000000, 10, 50, 4, 0, NULL};
+	static const struct watch_run run = {2000000000, 10, 50, 4, 0, NULL, NULL};
 	struct watch_boot boot = WATCH_BOOT_INIT;
 	struct arena arena = ARENA_INIT;
 
@@ -192,7 +192,7 @@ static void what_is_not_known_is_no_sign(void **state KB_UNUSED)
 
 static void fixed_work_has_no_length(void **state KB_UNUSED)
 {
-	struct watch_run fixed = {0, 0, 0, 4, 0, NULL};
+	struct watch_run fixed = {0, 0, 0, 4, 0, NULL, NULL};
 	struct watch_boot boot = WATCH_BOOT_INIT;
 	struct arena arena = ARENA_INIT;
 
