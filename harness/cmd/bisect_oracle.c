@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 #include "cmd/bisect_oracle.h"
 #include "judge/bisect.h"
+#include "model/oracle_reply.h"
 #include "sys/dialog.h"
 #include "sys/json_put.h"
 #include "sys/proc.h"
@@ -97,26 +98,10 @@ static int ask(struct talk *t, struct err *err)
 		t->dialog, str_text(&t->line), t->oracle->reply_timeout_ns, &t->answer, err);
 }
 
-/* Reads exactly the values that were asked for. */
-static int read_values(struct talk *t, struct err *err)
+/* Says in which request a reply that was refused was asked for. */
+static int blame(const struct talk *t, int ret, struct err *err)
 {
-	struct strv words = STRV_INIT;
-	int ret = proc_split_words(str_text(&t->answer), &words, err);
-
-	if (!ret && words.count != (size_t)t->oracle->runs)
-		ret = err_set(err, ERR_INVALID, "%zu values were answered to '%s'", words.count,
-			str_text(&t->line));
-	for (size_t i = 0; i < words.count && !ret; i++) {
-		ret = num_double(words.items[i], &t->values[i], err);
-		if (!ret && !(t->values[i] > 0))
-			ret = err_set(err, ERR_INVALID, "a value is not positive");
-	}
-	strv_release(&words);
-	if (!ret || ret == ERR_INTERRUPTED)
-		return ret;
-	return err_set(err, ERR_INFRA,
-		"the oracle does not answer '%s' with %lld positive numbers: %s",
-		str_text(&t->line), (long long)t->oracle->runs, err->text);
+	return ret ? err_wrap(err, "the oracle, asked '%s'", str_text(&t->line)) : 0;
 }
 
 static int measure(struct talk *t, int commit, struct err *err)
@@ -127,7 +112,10 @@ static int measure(struct talk *t, int commit, struct err *err)
 	str_addf(&t->line, "run %lld", (long long)t->oracle->runs);
 	ret = ask(t, err);
 	if (!ret)
-		ret = read_values(t, err);
+		ret = blame(t,
+			oracle_read_values(
+				str_text(&t->answer), (size_t)t->oracle->runs, t->values, err),
+			err);
 	if (ret)
 		return ret;
 	t->boots++;
@@ -140,18 +128,18 @@ static int measure(struct talk *t, int commit, struct err *err)
 
 static int boot(struct talk *t, int commit, struct err *err)
 {
+	bool skip = false;
 	int ret;
 
 	str_reset(&t->line);
 	str_addf(&t->line, "boot %d", commit);
 	ret = ask(t, err);
+	if (!ret)
+		ret = blame(t, oracle_read_boot(str_text(&t->answer), &skip, err), err);
 	if (ret)
 		return ret;
-	if (!strcmp(str_text(&t->answer), "ok"))
+	if (!skip)
 		return measure(t, commit, err);
-	if (strcmp(str_text(&t->answer), "skip") != 0)
-		return err_set(err, ERR_INFRA, "the oracle answers '%s' with neither ok nor skip",
-			str_text(&t->line));
 	if (commit == 0 || commit == t->oracle->commits)
 		return err_set(err, ERR_INFRA,
 			"the oracle skips commit %d: without its ends "
