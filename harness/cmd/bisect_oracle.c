@@ -181,6 +181,7 @@ static void write_json(const struct talk *t, const struct bisect_result *r)
 {
 	json_t *out = json_object();
 	struct str line = STR_INIT;
+	struct bisect_needs needs;
 
 	json_put_text(out, "verdict", bisect_verdict_name(r->verdict));
 	put_range(out, r);
@@ -189,6 +190,8 @@ static void write_json(const struct talk *t, const struct bisect_result *r)
 	json_put_int(out, "builds", t->builds);
 	json_put_int(out, "boots", t->boots);
 	json_put_int(out, "runs", t->runs);
+	if (r->verdict == BISECT_UNDECIDED && bisect_left(t->engine, &needs))
+		json_put_int(out, "more_boots", needs.boots);
 	json_write(out, false, &line); /* readers take the last line */
 	str_add_char(&line, '\n');
 	ui_write_text(&line);
@@ -199,6 +202,7 @@ static void write_json(const struct talk *t, const struct bisect_result *r)
 static void write_text(const struct talk *t, const struct bisect_result *r)
 {
 	struct str out = STR_INIT;
+	struct bisect_needs needs;
 
 	str_add(&out, bisect_verdict_name(r->verdict));
 	if (r->lo > 0 && r->lo == r->hi)
@@ -208,6 +212,9 @@ static void write_text(const struct talk *t, const struct bisect_result *r)
 	str_addf(&out, ", probability %.1f %%\n%lld builds, %lld boots, %lld runs\n",
 		100 * r->probability, (long long)t->builds, (long long)t->boots,
 		(long long)t->runs);
+	if (r->verdict == BISECT_UNDECIDED && bisect_left(t->engine, &needs))
+		str_addf(&out, "about %d more boots and %d more builds would decide it\n",
+			needs.boots, needs.builds);
 	ui_write_text(&out);
 	str_release(&out);
 }

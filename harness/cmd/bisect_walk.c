@@ -48,10 +48,8 @@ int bisect_decide(struct bisect_job *job, struct bisect_finding *finding, struct
 static bool is_late(const struct bisect_job *job)
 {
 	const struct bisect_record *record = &job->record;
-	int64_t begun = record->event_count ? record->events[0].time_ns : clock_wall_ns();
-
 	return record->spec.max_hours > 0 &&
-	       (double)(clock_wall_ns() - begun) > record->spec.max_hours * 3600e9;
+	       (double)(clock_wall_ns() - record->since_ns) > record->spec.max_hours * 3600e9;
 }
 
 static int note_late(struct bisect_job *job, struct err *err)

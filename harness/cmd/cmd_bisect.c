@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/num.h"
 #include "base/strv.h"
 #include "cmd/answer.h"
 #include "cmd/bisect.h"
@@ -12,7 +13,7 @@
 #include "model/bisect_log.h"
 #include "report/bisect.h"
 
-enum { LOG_MAX_BYTES = 4 << 20 };
+enum { LOG_MAX_BYTES = 4 << 20, MORE_BOOTS_MAX = 10000 };
 
 struct options {
 	struct global global;
@@ -28,13 +29,14 @@ static const struct opt rows[] = {
 		.positional = true,
 		.type = OPT_TEXT,
 		.offset = offsetof(struct options, what),
-		.help = "begin, status, report, skip, mark, undo, log or replay; a new bisect is "
-			"begun and walked to its end when left out"},
+		.help = "begin, status, report, skip, mark, undo, more, log or replay; a new "
+			"bisect is begun and walked to its end when left out"},
 	{.name = "WHICH",
 		.positional = true,
 		.type = OPT_TEXT,
 		.offset = offsetof(struct options, which),
-		.help = "skip, mark: a commit of the list; replay: a file that log wrote"},
+		.help = "skip, mark: a commit of the list; more: boots; replay: a file that log "
+			"wrote"},
 	{.name = "MARK",
 		.positional = true,
 		.type = OPT_TEXT,
@@ -174,6 +176,25 @@ static int do_undo(struct bisect_job *job, const struct options *options, struct
 	return ret ? ret : do_answer(job, options, err);
 }
 
+/* A larger budget: `resume` goes on with it. */
+static int do_more(struct bisect_job *job, const struct options *options, struct err *err)
+{
+	int64_t boots;
+	char *text;
+	int ret;
+
+	if (!options->which)
+		return err_set(err, ERR_USAGE, "how many boots more? `bisect more 20`");
+	ret = num_int(options->which, 1, MORE_BOOTS_MAX, &boots, err);
+	if (ret)
+		return err_wrap(err, "bisect more");
+	text = xasprintf("Given %lld boots more.", (long long)boots);
+	ret = bisect_note(job,
+		&(struct bisect_event){.kind = EVENT_NOTE, .other = (int)boots, .text = text}, err);
+	free(text);
+	return ret ? ret : do_answer(job, options, err);
+}
+
 static int do_log(
 	struct bisect_job *job, const struct options *options KB_UNUSED, struct err *err KB_UNUSED)
 {
@@ -195,6 +216,7 @@ static const struct action {
 	{"skip", do_skip},
 	{"mark", do_mark},
 	{"undo", do_undo},
+	{"more", do_more},
 	{"log", do_log},
 	{NULL, do_walk},
 };
@@ -243,7 +265,8 @@ static const struct action *find_action(const char *what, struct err *err)
 		i++;
 	if (!actions[i].name && what) {
 		err_set(err, ERR_USAGE,
-			"'%.60s' is none of begin, status, report, skip, mark, undo, log, replay",
+			"'%.60s' is none of begin, status, report, skip, mark, undo, more, log, "
+			"replay",
 			what);
 		return NULL;
 	}

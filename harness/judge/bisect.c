@@ -220,6 +220,33 @@ static void name_several(const struct bisect *b, struct bisect_result *out)
 		out->verdict = BISECT_SEVERAL;
 }
 
+/* Kernels that are halved away until one of those that are open is left. */
+static int builds_left(const struct bisect *b, const struct bisect_result *range)
+{
+	int open = 0;
+
+	for (int i = range->lo; i <= range->hi; i++)
+		open += !b->commits[i].built && !b->commits[i].skipped;
+	return open ? (int)ceil(log2(open + 1)) : 0;
+}
+
+bool bisect_left(struct bisect *b, struct bisect_needs *out)
+{
+	struct bisect_result range = {0};
+	double doubt = CAUTION * (1 - b->options.confidence);
+
+	bisect_refresh(b);
+	if (!b->boot_count || b->several >= SEVERAL_DOUBT)
+		return false;
+	smallest_range(b, 0.99, &range);
+	out->boots = (int)ceil(fmin(1e6, culprit_boots_left(&b->fit, b->posterior, b->none,
+						 (size_t)b->options.runs, doubt)));
+	out->builds = builds_left(b, &range);
+	if (out->builds > out->boots)
+		out->builds = out->boots;
+	return true;
+}
+
 void bisect_get(struct bisect *b, struct bisect_result *out, double *posterior)
 {
 	bisect_refresh(b);

@@ -61,4 +61,12 @@ enum bisect_action bisect_next(struct bisect *b, int *commit);
  * each commit that it is the one, which with none adds up to 1. */
 void bisect_get(struct bisect *b, struct bisect_result *out, double *posterior);
 
+/* What a larger budget would do: about so many more boots, and so many more kernels for them, until
+ * it can be decided. False when that cannot be told: nothing was booted yet, or two changes are as
+ * likely as one. */
+struct bisect_needs {
+	int boots, builds;
+};
+bool bisect_left(struct bisect *b, struct bisect_needs *out);
+
 #endif

@@ -215,6 +215,23 @@ static const char *reason(const struct trail *t, int link, const double *by_link
 		code_of(t->record, t->chain.links[link].position) ? "is there" : "is to be built");
 }
 
+/* What a larger budget would do. */
+static void look_ahead(
+	const struct trail *t, const struct trail_cost *cost, struct bisect_finding *out)
+{
+	struct bisect_needs needs;
+
+	if ((out->word != FOUND_UNDECIDED && out->word != FOUND_SEARCHING) ||
+		!bisect_left(t->engine, &needs))
+		return;
+	out->boots_left = needs.boots;
+	out->seconds_left =
+		needs.builds * cost->build +
+		needs.boots *
+			(cost->boot + (double)(t->record->spec.runs + t->record->spec.warmup) *
+					      cost->run);
+}
+
 static void conclude(const struct trail *t, struct bisect_finding *out)
 {
 	static const enum bisect_word words[] = {[BISECT_CULPRIT] = FOUND_CULPRIT,
@@ -271,13 +288,14 @@ int bisect_trail(const struct bisect_record *record, const struct trail_cost *co
 	t.engine = bisect_new(&(struct bisect_options){.commits = (int)t.chain.count - 1,
 		.lower_is_better = record->lower_is_better,
 		.confidence = (double)record->spec.confidence_pct / 100,
-		.max_boots = (int)record->spec.max_boots,
+		.max_boots = (int)record->max_boots,
 		.runs = (int)record->spec.runs,
 		.cost_build = cost->build,
 		.cost_boot = cost->boot,
 		.cost_run = cost->run});
 	feed(&t);
 	conclude(&t, out);
+	look_ahead(&t, cost, out);
 	bisect_free(t.engine);
 	return 0;
 }

@@ -194,6 +194,20 @@ int bisect_chain_read(struct arena *arena, const char *json, size_t step_count,
 	return 0;
 }
 
+static void add_budget(struct bisect_record *record)
+{
+	record->max_boots = record->spec.max_boots;
+	record->since_ns = record->event_count ? record->events[0].time_ns : 0;
+	for (size_t i = 0; i < record->event_count; i++) {
+		const struct bisect_event *event = &record->events[i];
+
+		if (event->kind != EVENT_NOTE || event->undone || event->other <= 0)
+			continue;
+		record->max_boots += event->other;
+		record->since_ns = event->time_ns;
+	}
+}
+
 /* The first chain goes to the person's own bad end; without one the list does. */
 int bisect_record_finish(struct bisect_record *record, struct arena *arena, struct err *err)
 {
@@ -202,6 +216,7 @@ int bisect_record_finish(struct bisect_record *record, struct arena *arena, stru
 
 	record->bad = (int)record->listed;
 	apply_undo(record);
+	add_budget(record);
 	for (size_t i = record->event_count; i-- > 0 && !ret;) {
 		if (record->events[i].kind != EVENT_STAGE || record->events[i].other)
 			continue;

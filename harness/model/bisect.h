@@ -60,7 +60,7 @@ enum bisect_event_kind {
 			 seconds */
 	EVENT_UNDO,  /* the event with number other counts no more */
 	EVENT_PROOF, /* experiment_id compares, text says what */
-	EVENT_NOTE,
+	EVENT_NOTE,  /* text says what happened; other: so many boots may be made besides */
 };
 const char *bisect_event_name(enum bisect_event_kind kind); /* "boot", ... */
 bool bisect_event_parse(const char *name, enum bisect_event_kind *kind);
@@ -106,8 +106,10 @@ struct bisect_record {
 	const char *tree; /* repository; "" */
 	struct bisect_step *steps;
 	size_t step_count, listed;
-	int bad;       /* position of the bad end */
-	bool one_step; /* look at the chain for a single commit; set by the caller */
+	int bad;	   /* position of the bad end */
+	bool one_step;	   /* look at the chain for a single commit; set by the caller */
+	int64_t max_boots; /* with what was given since */
+	int64_t since_ns;  /* when it began, or was given more */
 	struct bisect_event *events;
 	size_t event_count;
 };
@@ -135,6 +137,10 @@ struct bisect_finding {
 	int64_t next_runs;
 	const char *why;	     /* one clause on that choice, or on the end; "" */
 	int64_t boots, runs, builds; /* that count */
+	/* Of SEARCHING and UNDECIDED: about what it takes until it is decided; 0: cannot be told.
+	 */
+	int64_t boots_left;
+	double seconds_left;
 	bool splits; /* the suspects lie on several branches: a chain through them tells more */
 	int split_good, split_bad; /* positions of its ends */
 };
@@ -149,8 +155,8 @@ const char *bisect_skipped(const struct bisect_record *record, int position);
  */
 KB_MUST_CHECK int bisect_step_find(
 	const struct bisect_record *record, const char *text, int *position, struct err *err);
-/* After reading: sets undone in all events that an undo names, and finds the bad end. ERR_INVALID
- * when a stage is no chain. */
+/* After reading: sets undone in all events that an undo names, adds up what it may take, and finds
+ * the bad end. ERR_INVALID when a stage is no chain. */
 KB_MUST_CHECK int bisect_record_finish(
 	struct bisect_record *record, struct arena *arena, struct err *err);
 

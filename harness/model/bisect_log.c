@@ -70,7 +70,7 @@ void bisect_log_write(const struct bisect_record *record, struct str *out)
 	json_put_text(log, "unit", record->unit);
 	json_put_text(log, "better", record->lower_is_better ? "lower" : "higher");
 	json_put_int(log, "confidence", record->spec.confidence_pct);
-	json_put_int(log, "max-boots", record->spec.max_boots);
+	json_put_int(log, "max-boots", record->max_boots);
 	json_put_int(log, "runs", record->spec.runs);
 	json_put_int(log, "listed", (int64_t)record->listed);
 	for (size_t i = 0; i < record->step_count; i++)
@@ -123,7 +123,7 @@ static const struct opt log_rows[] = {
 		.help = "which values are better"},
 	{"confidence", OPT_INT, AT(confidence), .def = "95", .min = 95, .max = 99,
 		.help = "probability at which a culprit is named"},
-	{"max-boots", OPT_INT, AT(max_boots), .def = "150", .min = 6, .max = 1000,
+	{"max-boots", OPT_INT, AT(max_boots), .def = "150", .min = 1, .max = 1e9,
 		.help = "boots after which it ends"},
 	{"runs", OPT_INT, AT(runs), .def = "3", .min = 1, .max = 100, .help = "in a boot"},
 	{"listed", OPT_INT, AT(listed), .max = 1e6,

@@ -361,7 +361,7 @@ static const char version_4[] =
 	"  kind TEXT NOT NULL CHECK (kind IN ('stage', 'boot', 'skip', 'good', 'bad', 'built',"
 	"    'undo', 'proof', 'note')),"
 	"  position INTEGER NOT NULL," /* of a step */
-	"  other INTEGER NOT NULL,"    /* another step, or the event that is undone */
+	"  other INTEGER NOT NULL,"    /* another step, the event that is undone, boots more */
 	"  boot_id INTEGER REFERENCES boot(id),"
 	"  proof_id INTEGER," /* experiment that compares a culprit with its parent */
 	"  text TEXT NOT NULL,"

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/num.h"
 #include "model/store_view.h"
 #include "report/bisect.h"
 #include "report/report_form.h"
@@ -138,6 +139,33 @@ static void say_none(const struct bisect_report *report, struct str *out)
 		100 * report->finding->none);
 }
 
+/* What a larger budget would do. */
+static void add_left(const struct bisect_report *report, struct str *out)
+{
+	const struct bisect_finding *finding = report->finding;
+
+	if (!finding->boots_left) {
+		str_add(out, finding->word == FOUND_UNDECIDED
+				     ? " How many more boots would decide it cannot be told."
+				     : "");
+		return;
+	}
+	str_addf(out, " By what is seen so far, about %lld more boots",
+		(long long)finding->boots_left);
+	if (report->record->experiment_id) {
+		str_add(out, " (");
+		num_add_duration(out, (int64_t)(finding->seconds_left * 1e9));
+		str_add(out, ")");
+	}
+	str_add(out, finding->word == FOUND_UNDECIDED ? " would decide it" : " decide it");
+	if (finding->word == FOUND_UNDECIDED && report->record->experiment_id)
+		str_addf(out,
+			": `kbracket bisect more %lld --of %lld`, then `kbracket resume %lld`",
+			(long long)finding->boots_left, (long long)report->record->experiment_id,
+			(long long)report->record->experiment_id);
+	str_add(out, ".");
+}
+
 static void say_undecided(const struct bisect_report *report, struct str *out)
 {
 	const struct bisect_finding *finding = report->finding;
@@ -147,6 +175,7 @@ static void say_undecided(const struct bisect_report *report, struct str *out)
 		"%.1f %%, there is none with %.1f %%.",
 		(long long)finding->boots, finding->suspect_count, 100 * finding->probability,
 		100 * finding->none);
+	add_left(report, out);
 }
 
 static void say_searching(const struct bisect_report *report, struct str *out)
@@ -156,6 +185,7 @@ static void say_searching(const struct bisect_report *report, struct str *out)
 	str_addf(out, "Not ended: %lld boots so far; next comes ", (long long)finding->boots);
 	add_step_name(report->record, finding->next, out);
 	str_addf(out, "%s%s.", finding->why[0] ? ": " : "", finding->why);
+	add_left(report, out);
 }
 
 void bisect_report_conclusion(const struct bisect_report *report, struct str *out)

@@ -43,6 +43,10 @@ static json_t *finding_json(const struct bisect_report *report)
 	json_put_int(object, "boots", finding->boots);
 	json_put_int(object, "runs", finding->runs);
 	json_put_int(object, "kernels", finding->builds);
+	if (finding->boots_left) {
+		json_put_int(object, "boots_left", finding->boots_left);
+		json_put_num(object, "seconds_left", finding->seconds_left);
+	}
 	if (finding->word == FOUND_SEARCHING)
 		json_put_int(object, "next", finding->next);
 	str_release(&text);

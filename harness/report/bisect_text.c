@@ -41,7 +41,8 @@ static void write_head(
 	char *number = record->experiment_id
 			       ? xasprintf("bisect %lld", (long long)record->experiment_id)
 			       : xstrdup(record->name);
-	char *left = xasprintf("kbracket %s: %s, %s", number, record->condition, record->metric);
+	char *left = xasprintf("kbracket %s: %s%s%s", number, record->condition,
+		record->condition[0] ? ", " : "", record->metric);
 	char *right = xasprintf("%s%s better", record->unit[0] ? record->unit : "",
 		record->lower_is_better ? ", lower is" : ", higher is");
 	struct str about = STR_INIT;

@@ -80,4 +80,12 @@ void culprit_fit_two(const struct culprit_boot *boots, size_t count, int commits
 void culprit_bits(const struct culprit_fit *fit, const double *posterior, double none, size_t runs,
 	double *bits);
 
+/*
+ * About how many more boots of so many runs it takes until one commit is left with no more than
+ * that doubt, if levels and scatter are what they look like: what is open, at the rate at which a
+ * boot tells something, and the check of the one that is left. Posterior as above.
+ */
+double culprit_boots_left(const struct culprit_fit *fit, const double *posterior, double none,
+	size_t runs, double doubt);
+
 #endif

@@ -239,6 +239,31 @@ static void what_is_logged_is_replayed(void **state KB_UNUSED)
 	json_decref(after);
 }
 
+/* What ends for want of boots says what more of them would do, and takes them. */
+static void a_budget_that_was_too_small_is_raised(void **state KB_UNUSED)
+{
+	char *small = xasprintf("max-boots: 4\n%s", measured),
+	     *end = strstr(small, "  - { boot: one");
+	json_t *answer;
+
+	*end = '\0';
+	real_lab_write(lab, "log.yaml", small);
+	real_lab_must(lab, 4, "bisect replay log.yaml");
+	real_lab_expect(lab, "Not decided after 4 boots");
+	real_lab_expect(lab, "about 3 more boots would");
+	answer = real_lab_json(lab, 4, "bisect replay log.yaml");
+	assert_true(json_get_int(json_object_get(answer, "finding"), "boots_left", 0) > 0);
+	json_decref(answer);
+	real_lab_must(lab, 0, "bisect begin " ENDS "main --max-boots 10");
+	real_lab_must(lab, 4, "bisect more 25");
+	real_lab_expect(lab, "Given 25 boots more.");
+	real_lab_must(lab, 0, "bisect log");
+	real_lab_expect(lab, "max-boots: 35");
+	refused("bisect more", "how many boots more");
+	refused("bisect more -3", "bisect more");
+	free(small);
+}
+
 static void patches_and_symbols_are_steps_too(void **state KB_UNUSED)
 {
 	real_lab_write(lab, "p/series", "# in this order\none.patch\ntwo.patch # why\n");
@@ -272,6 +297,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(marks_follow_the_graph, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_log_is_decided_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_logged_is_replayed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_budget_that_was_too_small_is_raised, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			patches_and_symbols_are_steps_too, set_up, tear_down),
 	};

@@ -258,8 +258,10 @@ static void a_budget_ends_it(void **state KB_UNUSED)
 	struct bisect *b = bisect_new(&(struct bisect_options){
 		.commits = 174, .confidence = 0.99, .max_boots = 5, .runs = 1});
 	struct bisect_result result;
+	struct bisect_needs needs;
 	int commit, boots = 0;
 
+	assert_false(bisect_left(b, &needs)); /* nothing is known yet */
 	while (bisect_next(b, &commit) == BISECT_BOOT) {
 		feed(b, commit, commit >= 100 ? 90 : 100);
 		boots++;
@@ -268,7 +270,56 @@ static void a_budget_ends_it(void **state KB_UNUSED)
 	assert_int_equal(boots, 5);
 	assert_int_equal(result.verdict, BISECT_UNDECIDED);
 	assert_true(result.lo <= 100 && result.hi >= 100);
+	assert_true(bisect_left(b, &needs));
+	assert_in_range(needs.boots, 5, 60);
+	assert_in_range(needs.builds, 1, 8);
 	bisect_free(b);
+}
+
+/* Boots that a world takes after the first so many, over what was foretold then; 0 when it was
+ * decided before. */
+static double foretold(const struct scene *scene, int trial, int after)
+{
+	struct bisect *b = begin(scene->commits, scene->lower_is_better);
+	struct bisect_needs needs = {0};
+	struct bisect_world w;
+	double values[3], ratio;
+	int commit, boots = 0;
+
+	bisect_world_begin(&w, scene, 77, trial);
+	while (bisect_next(b, &commit) == BISECT_BOOT) {
+		if (!world_boot(&w, commit)) {
+			bisect_skip(b, commit);
+			continue;
+		}
+		for (int i = 0; i < 3; i++)
+			values[i] = world_run(&w);
+		bisect_fed(b, commit, values, 3);
+		if (++boots == after)
+			assert_true(bisect_left(b, &needs) && needs.builds <= needs.boots);
+	}
+	bisect_world_end(&w);
+	bisect_free(b);
+	ratio = needs.boots ? (double)(boots - after) / needs.boots : 0;
+	return ratio;
+}
+
+/* What a larger budget would do is told well enough to plan with: most worlds take between a third
+ * and twice of it. */
+static void the_way_ahead_is_foretold(void **state KB_UNUSED)
+{
+	static const char *const names[] = {"S9", "S3", "S9clean", "lower"};
+	int inside = 0, all = 0;
+
+	for (size_t s = 0; s < ARRAY_SIZE(names); s++)
+		for (int trial = 0; trial < 5; trial++) {
+			double ratio = foretold(scene_named(names[s]), trial, 8);
+
+			all += ratio > 0;
+			inside += ratio > 1.0 / 3 && ratio < 2;
+		}
+	assert_true(all >= 15);
+	assert_true(inside >= all * 8 / 10);
 }
 
 /* The published bisect, each sample as a boot of its own. Its list is numbered from the newest: 152
@@ -318,6 +369,7 @@ int main(void)
 		cmocka_unit_test(one_commit_is_the_culprit_or_nothing_is),
 		cmocka_unit_test(odd_values_are_borne),
 		cmocka_unit_test(a_budget_ends_it),
+		cmocka_unit_test(the_way_ahead_is_foretold),
 		cmocka_unit_test(the_published_samples),
 	};
 

@@ -40,6 +40,7 @@ static int set_up(void **state)
 		.listed = LISTED,
 		.bad = LISTED,
 		.spec = {.confidence_pct = 95, .max_boots = 60, .runs = 3},
+		.max_boots = 60,
 		.events = m->events};
 	for (int i = 0; i < LISTED + 2; i++)
 		m->steps[i] = (struct bisect_step){.name = arena_printf(&m->arena, "commit-%d", i),
@@ -117,6 +118,28 @@ static void a_culprit_is_named(void **state)
 	assert_float_equal(sum + m->finding.none, 1, 1e-9);
 	assert_int_equal(m->finding.boots, m->record.event_count);
 	assert_int_equal(m->finding.runs, 3 * m->finding.boots);
+}
+
+/* What ends for want of boots says how many more it takes; with those it is decided. */
+static void a_larger_budget_decides(void **state)
+{
+	struct made *m = *state;
+	struct bisect_event *given;
+	struct err err = ERR_INIT;
+
+	m->record.spec.max_boots = m->record.max_boots = 4;
+	walk(m, 5);
+	assert_int_equal(m->finding.word, FOUND_UNDECIDED);
+	assert_in_range(m->finding.boots_left, 2, 20);
+	assert_true(m->finding.seconds_left > 60.0 * (double)m->finding.boots_left);
+	given = add(m, EVENT_NOTE, 0);
+	given->other = 2 * (int)m->finding.boots_left;
+	assert_int_equal(bisect_record_finish(&m->record, &m->arena, &err), 0);
+	assert_int_equal(m->record.max_boots, 4 + given->other);
+	walk(m, 5);
+	assert_int_equal(m->finding.word, FOUND_CULPRIT);
+	assert_int_equal(m->finding.suspects[0], 5);
+	assert_int_equal(m->finding.boots_left, 0);
 }
 
 static void the_same_events_show_the_same(void **state)
@@ -281,6 +304,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_culprit_is_named, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_larger_budget_decides, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_same_events_show_the_same, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			neighbours_of_a_skip_are_a_range, set_up, tear_down),
