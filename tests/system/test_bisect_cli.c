@@ -260,7 +260,7 @@ static void a_budget_that_was_too_small_is_raised(void **state KB_UNUSED)
 	real_lab_must(lab, 0, "bisect log");
 	real_lab_expect(lab, "max-boots: 35");
 	refused("bisect more", "how many boots more");
-	refused("bisect more -3", "bisect more");
+	refused("bisect more none", "bisect more: ");
 	free(small);
 }
 
