@@ -187,6 +187,8 @@ static void write_json(const struct talk *t, const struct bisect_result *r)
 	put_range(out, r);
 	json_put_num(out, "posterior", r->probability);
 	json_put_num(out, "none", r->none);
+	if (r->verdict == BISECT_NONE)
+		json_put_num(out, "improved", r->improved);
 	json_put_int(out, "builds", t->builds);
 	json_put_int(out, "boots", t->boots);
 	json_put_int(out, "runs", t->runs);
@@ -212,6 +214,9 @@ static void write_text(const struct talk *t, const struct bisect_result *r)
 	str_addf(&out, ", probability %.1f %%\n%lld builds, %lld boots, %lld runs\n",
 		100 * r->probability, (long long)t->builds, (long long)t->boots,
 		(long long)t->runs);
+	if (r->improved >= 0.95)
+		str_addf(&out, "bad is better than good, probability %.1f %%: exchanged?\n",
+			100 * r->improved);
 	if (r->verdict == BISECT_UNDECIDED && bisect_left(t->engine, &needs))
 		str_addf(&out, "about %d more boots and %d more builds would decide it\n",
 			needs.boots, needs.builds);

@@ -187,6 +187,28 @@ static void smallest_range(const struct bisect *b, double share, struct bisect_r
 	}
 }
 
+/* Probability of a change for the better: the same model in a mirror. */
+static double weigh_improved(const struct bisect *b)
+{
+	struct culprit_boot *mirror = xcalloc(b->boot_count, sizeof(*mirror));
+	int n = b->options.commits;
+	struct culprit_fit fit;
+	double one = 0;
+
+	for (size_t i = 0; i < b->boot_count; i++) {
+		mirror[i] = b->boots[i];
+		mirror[i].mean_ln = -mirror[i].mean_ln;
+	}
+	culprit_fit(mirror, b->boot_count, n, &fit);
+	for (size_t k = 0; k < fit.segment_count; k++)
+		one += (1 - PRIOR_NONE) * fit.segments[k].likelihood *
+		       (fit.segments[k].last - fit.segments[k].first + 1) / n;
+	one /= one + PRIOR_NONE * fit.none;
+	culprit_free(&fit);
+	free(mirror);
+	return one;
+}
+
 static bool is_none(const struct bisect *b)
 {
 	int good = b->commits[0].boots, bad = b->commits[b->options.commits].boots;
@@ -258,6 +280,7 @@ void bisect_get(struct bisect *b, struct bisect_result *out, double *posterior)
 	if (is_none(b)) {
 		out->verdict = BISECT_NONE;
 		out->probability = b->none;
+		out->improved = weigh_improved(b);
 		return;
 	}
 	if (b->several >= SEVERAL_ENOUGH) {

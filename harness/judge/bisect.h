@@ -24,7 +24,7 @@ enum bisect_verdict {
 	BISECT_CULPRIT,	  /* one commit */
 	BISECT_RANGE,	  /* one that can be built, with the ones before it that cannot */
 	BISECT_SEVERAL,	  /* more than one change; the larger is named */
-	BISECT_NONE,	  /* good and bad do not differ */
+	BISECT_NONE,	  /* bad is not worse than good */
 	BISECT_UNDECIDED, /* not, or not yet */
 };
 const char *bisect_verdict_name(enum bisect_verdict verdict); /* "culprit", "range", ... */
@@ -38,6 +38,7 @@ struct bisect_result {
 	double none;	    /* probability that nothing changed */
 	double several;	    /* probability that there is more than one change */
 	int changes[2][2];  /* of SEVERAL: first and last commit of each */
+	double improved;    /* of NONE: probability that bad is better than good */
 };
 
 struct bisect;

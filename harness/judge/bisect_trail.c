@@ -249,8 +249,11 @@ static void conclude(const struct trail *t, struct bisect_finding *out)
 	out->posterior = posterior;
 	out->none = result.none;
 	out->probability = result.probability;
-	out->good_level = level(t, 0, result.lo - 1);
-	out->bad_level = level(t, result.hi, (int)t->chain.count - 1);
+	out->improved = result.improved;
+	/* without a change: those of the ends */
+	out->good_level = level(t, 0, result.lo ? result.lo - 1 : 0);
+	out->bad_level =
+		level(t, result.hi ? result.hi : (int)t->chain.count - 1, (int)t->chain.count - 1);
 	out->why = "";
 	if (bisect_next(t->engine, &which) == BISECT_DONE) {
 		out->word = words[result.verdict];

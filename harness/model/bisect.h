@@ -120,7 +120,7 @@ enum bisect_word {
 	FOUND_CULPRIT,	 /* one step */
 	FOUND_RANGE,	 /* steps that cannot be told apart */
 	FOUND_SEVERAL,	 /* more than one change */
-	FOUND_NONE,	 /* good and bad do not differ */
+	FOUND_NONE,	 /* bad is not worse than good */
 	FOUND_UNDECIDED, /* the bounds came first */
 };
 const char *bisect_word_name(enum bisect_word word); /* "searching", "culprit", ... */
@@ -132,6 +132,7 @@ struct bisect_finding {
 	double probability;	      /* of the suspects together */
 	const double *posterior;      /* by position */
 	double none;		      /* probability that nothing changed */
+	double improved;	      /* of NONE: probability that bad is better than good */
 	double good_level, bad_level; /* of the metric; NaN: not known */
 	int next;		      /* FOUND_SEARCHING: the position to boot */
 	int64_t next_runs;

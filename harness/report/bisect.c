@@ -133,6 +133,16 @@ static void say_several(const struct bisect_report *report, struct str *out)
 
 static void say_none(const struct bisect_report *report, struct str *out)
 {
+	if (report->finding->improved >= 0.95) {
+		str_addf(out,
+			"Nothing became worse: the bad end is better than the good one, with a "
+			"probability of %.1f %%. Were the ends exchanged, or is %s better where "
+			"the "
+			"suite says the opposite?",
+			100 * report->finding->improved,
+			report->record->lower_is_better ? "higher" : "lower");
+		return;
+	}
 	str_addf(out,
 		"There is no change here: good and bad do not differ, with a probability of "
 		"%.1f %%.",

@@ -38,6 +38,8 @@ static json_t *finding_json(const struct bisect_report *report)
 	json_put(object, "suspects", suspects);
 	json_put_num(object, "probability", finding->probability);
 	json_put_num(object, "no_change", finding->none);
+	if (finding->word == FOUND_NONE)
+		json_put_num(object, "improved", finding->improved);
 	json_put_num(object, "good_level", finding->good_level);
 	json_put_num(object, "bad_level", finding->bad_level);
 	json_put_int(object, "boots", finding->boots);

@@ -276,6 +276,23 @@ static void a_budget_ends_it(void **state KB_UNUSED)
 	bisect_free(b);
 }
 
+/* Ends that were exchanged do not pass for equal ones. */
+static void bad_that_is_better_is_told(void **state KB_UNUSED)
+{
+	for (int lower = 0; lower <= 1; lower++) {
+		struct bisect *b = begin(100, lower);
+		struct bisect_result result;
+		int commit;
+
+		while (bisect_next(b, &commit) == BISECT_BOOT)
+			feed(b, commit, (commit >= 50) != lower ? 100 : 90);
+		bisect_get(b, &result, NULL);
+		assert_int_equal(result.verdict, BISECT_NONE);
+		assert_true(result.improved > 0.95);
+		bisect_free(b);
+	}
+}
+
 /* Boots that a world takes after the first so many, over what was foretold then; 0 when it was
  * decided before. */
 static double foretold(const struct scene *scene, int trial, int after)
@@ -369,6 +386,7 @@ int main(void)
 		cmocka_unit_test(one_commit_is_the_culprit_or_nothing_is),
 		cmocka_unit_test(odd_values_are_borne),
 		cmocka_unit_test(a_budget_ends_it),
+		cmocka_unit_test(bad_that_is_better_is_told),
 		cmocka_unit_test(the_way_ahead_is_foretold),
 		cmocka_unit_test(the_published_samples),
 	};
