@@ -208,11 +208,20 @@ static const char *reason(const struct trail *t, int link, const double *by_link
 		return "an end, whose level and drift are to be known better";
 	for (int i = 1; i <= link; i++)
 		before += by_link[i];
+	if (t->record->axis == AXIS_FEATURES)
+		return arena_printf(
+			t->arena, "it has the change with a probability of %.0f %%", 100 * before);
 	return arena_printf(t->arena,
 		"it has the change with a probability of %.0f %%, and its "
 		"kernel %s",
 		100 * before,
 		code_of(t->record, t->chain.links[link].position) ? "is there" : "is to be built");
+}
+
+/* Features are set on one kernel, which is there. */
+static double build_cost(const struct bisect_record *record, const struct trail_cost *cost)
+{
+	return record->axis == AXIS_FEATURES ? 0 : cost->build;
 }
 
 /* What a larger budget would do. */
@@ -226,7 +235,7 @@ static void look_ahead(
 		return;
 	out->boots_left = needs.boots;
 	out->seconds_left =
-		needs.builds * cost->build +
+		needs.builds * build_cost(t->record, cost) +
 		needs.boots *
 			(cost->boot + (double)(t->record->spec.runs + t->record->spec.warmup) *
 					      cost->run);
@@ -293,7 +302,7 @@ int bisect_trail(const struct bisect_record *record, const struct trail_cost *co
 		.confidence = (double)record->spec.confidence_pct / 100,
 		.max_boots = (int)record->max_boots,
 		.runs = (int)record->spec.runs,
-		.cost_build = cost->build,
+		.cost_build = build_cost(record, cost),
 		.cost_boot = cost->boot,
 		.cost_run = cost->run});
 	feed(&t);

@@ -131,7 +131,11 @@ static void a_larger_budget_decides(void **state)
 	walk(m, 5);
 	assert_int_equal(m->finding.word, FOUND_UNDECIDED);
 	assert_in_range(m->finding.boots_left, 2, 20);
-	assert_true(m->finding.seconds_left > 60.0 * (double)m->finding.boots_left);
+	assert_true(m->finding.seconds_left > 60.0 * (double)m->finding.boots_left + 600);
+	m->record.axis = AXIS_FEATURES; /* nothing is built for them */
+	decide(m);
+	assert_float_equal(m->finding.seconds_left, 90.0 * (double)m->finding.boots_left, 1);
+	m->record.axis = AXIS_COMMITS;
 	given = add(m, EVENT_NOTE, 0);
 	given->other = 2 * (int)m->finding.boots_left;
 	assert_int_equal(bisect_record_finish(&m->record, &m->arena, &err), 0);
