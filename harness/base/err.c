@@ -19,14 +19,16 @@ void kb_bug(const char *file, int line, const char *fmt, ...)
 
 int err_set(struct err *err, enum err_code code, const char *fmt, ...)
 {
+	char text[sizeof(err->text)]; /* the arguments may hold err's own text */
 	va_list ap;
 
 	if (!err)
 		return code;
 	err->code = code;
 	va_start(ap, fmt);
-	(void)vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	(void)snprintf(err->text, sizeof(err->text), "%s", text);
 	return code;
 }
 

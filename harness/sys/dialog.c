@@ -144,7 +144,7 @@ int dialog_ask(
 
 	while (!ret && !take_line(d, answer)) {
 		if (d->ahead.len > DIALOG_LINE_MAX)
-			return err_set(err, ERR_INVALID,
+			return err_set(err, ERR_INFRA,
 				"%s answers with a line of more than %d bytes", d->name,
 				DIALOG_LINE_MAX);
 		ret = receive(d, deadline_ns, err);
