@@ -28,6 +28,7 @@ int command_cancel(const char *root, int argc, char **argv);
 int command_forget(const char *root, int argc, char **argv);
 int command_facts(const char *root, int argc, char **argv);
 int command_proof(const char *root, int argc, char **argv);
+int command_survey(const char *root, int argc, char **argv);
 int command_hold(const char *root, int argc, char **argv);
 int command_held(const char *root, int argc, char **argv);
 int command_receive(const char *root, int argc, char **argv);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts, proof, hold, held, receive, digest: what needs no run. */
+/* facts, proof, survey, hold, held, receive, digest: what needs no run. */
 #include "base/base.h"
 
 #include <errno.h>
 
+#include "base/clock.h"
 #include "base/num.h"
 #include "base/sha256.h"
 #include "base/strv.h"
@@ -15,6 +16,7 @@
 #include "agent/js.h"
 #include "agent/proof.h"
 #include "agent/receive.h"
+#include "agent/survey.h"
 
 /* Takes the reference. */
 static int print_json(json_t *value)
@@ -49,6 +51,19 @@ int command_facts(const char *root, int argc, char **argv KB_UNUSED)
 int command_proof(const char *root, int argc, char **argv KB_UNUSED)
 {
 	return argc ? usage("proof takes no arguments") : print_json(proof_read(root));
+}
+
+/* survey FOLDER NS [PROGRAM...]: prints the report of survey.h. */
+int command_survey(const char *root, int argc, char **argv)
+{
+	struct err err = ERR_INIT;
+	int64_t window_ns;
+
+	if (argc < 2)
+		return usage("survey needs FOLDER and NS");
+	if (num_int(argv[1], 0, 600 * NS_PER_S, &window_ns, &err))
+		return usage(err.text);
+	return print_json(survey(root, argv[0], window_ns, (const char *const *)argv + 2));
 }
 
 /* hold FILE [KEY=VALUE...] [--scheduler ARGV...]: prints the report of hold.h. */

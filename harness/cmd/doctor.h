@@ -4,37 +4,24 @@
 
 #include "base/base.h"
 
-#include "base/mem.h"
+#include "backend/machine.h"
+#include "report/health_list.h"
 #include "sys/json.h"
 
-/* How bad a finding is. */
-enum doctor_level {
-	DOCTOR_OK,
-	DOCTOR_NOISE,	/* measurements will scatter more, or mean less */
-	DOCTOR_MISSING, /* something cannot be done */
-};
-
-struct doctor_finding {
-	enum doctor_level level;
-	const char *what; /* "kexec", "governor" */
-	const char *text; /* what it is for, or what to do */
-};
-
-struct doctor_findings {
-	struct arena *arena;
-	struct doctor_finding *items;
-	size_t count, capacity;
-};
-
-void doctor_add(struct doctor_findings *findings, enum doctor_level level, const char *what,
-	const char *text);
-void doctor_release(struct doctor_findings *findings);
-
-/* Programs and libraries of this host: what is missing and what it would be for. */
-void doctor_programs(struct doctor_findings *findings);
+/* Programs of this host: what is missing and what it would be for. */
+void doctor_programs(struct health *findings);
 /* What a guest needs of this host; qemu: the emulator that its file names. */
-void doctor_guest(struct doctor_findings *findings, const char *qemu);
-/* What makes a machine noisy, by the facts that the agent tells of it. */
-void doctor_facts(struct doctor_findings *findings, const json_t *facts);
+void doctor_guest(struct health *findings, const char *qemu);
+
+/* Looks at a machine that was started: its rest, its kernel's options, its timers. facts: the
+ * agent's. What cannot be asked for is left out; ERR_INFRA when the machine does not answer,
+ * ERR_INTERRUPTED. */
+KB_MUST_CHECK int doctor_look(struct health *findings, struct machine *machine,
+	const struct machine_spec *spec, const json_t *facts, struct err *err);
+
+/* Runs kbracket's own workloads on it for some 30 seconds, A B B A with A and B the same, and tells
+ * how much the numbers scatter. Errors as above. */
+KB_MUST_CHECK int doctor_measure(
+	struct health *findings, struct machine *machine, int64_t cpus, struct err *err);
 
 #endif

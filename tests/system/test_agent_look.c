@@ -272,11 +272,48 @@ static void files_are_received_whole_or_not_at_all(void **state KB_UNUSED)
 	free(path);
 }
 
+/* Brackets in a process's name, a daemon, two nodes; and the real machine. */
+static void a_survey_tells_what_else_there_is(void **state KB_UNUSED)
+{
+	char *root = make_machine();
+	struct answer a;
+	json_t *seen, *nodes;
+
+	write_file(root, "/proc/7/stat",
+		"7 (odd) (name) S 1 7 7 0 -1 0 0 0 0 0 150 50 0 0 20 0 1 0 99 0 0\n");
+	write_file(
+		root, "/proc/8/stat", "8 (cron) S 1 8 8 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 100 0 0\n");
+	write_file(root, "/proc/9/stat", "9 (cut) S 1 9\n");
+	write_file(root, "/sys/devices/system/node/node0/meminfo", "Node 0 MemTotal:  2048 kB\n");
+	write_file(root, "/sys/devices/system/node/node1/meminfo", "Node 1 MemTotal:  1024 kB\n");
+	a = CALL(NULL, "--root", root, "survey", folder, "1000", "sh", "no-such-program");
+	seen = json_answer(&a);
+	nodes = json_object_get(seen, "node_memory_bytes");
+	assert_int_equal(json_array_size(json_object_get(seen, "busiest")), 0);
+	assert_int_equal(json_array_size(json_object_get(seen, "daemons")), 1);
+	assert_int_equal(json_array_size(nodes), 2);
+	assert_int_equal(json_integer_value(json_array_get(nodes, 0)), 2 << 20);
+	assert_true(int_at(seen, "disk_bytes") >= int_at(seen, "disk_free_bytes"));
+	assert_true(json_is_object(json_object_get(seen, "before")));
+	assert_true(json_is_string(json_object_get(json_object_get(seen, "programs"), "sh")));
+	assert_true(json_is_null(
+		json_object_get(json_object_get(seen, "programs"), "no-such-program")));
+	json_decref(seen);
+	answer_release(&a);
+	a = CALL(NULL, "survey", folder, "1000");
+	seen = json_answer(&a);
+	assert_true(json_is_object(json_object_get(json_object_get(seen, "after"), "cpu")));
+	json_decref(seen);
+	answer_release(&a);
+	free(root);
+}
+
 static void wrong_arguments_are_usage_errors(void **state KB_UNUSED)
 {
 	static const char *const words[][4] = {{NULL}, {"bogus"}, {"facts", "x"}, {"run"},
 		{"run", "relative"}, {"run", "/tmp/a", "--forget"}, {"collect"},
-		{"receive", "/x", "1"}, {"hold"}, {"hold", "x"}, {"held"}, {"forget"}};
+		{"receive", "/x", "1"}, {"hold"}, {"hold", "x"}, {"survey", "/tmp"},
+		{"survey", "/tmp", "x"}, {"held"}, {"forget"}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		struct answer a = call(NULL, words[i]);
@@ -299,6 +336,7 @@ int main(void)
 		T(the_environment_is_seen_before_and_after),
 		T(a_run_waits_until_it_is_cool),
 		T(files_are_received_whole_or_not_at_all),
+		T(a_survey_tells_what_else_there_is),
 		T(wrong_arguments_are_usage_errors),
 	};
 
