@@ -33,7 +33,7 @@ FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/bench_*.c))
 
 .PHONY: all help bench-aa bench-bisect deps quickstart check check-long check-bisect tests fuzzers fuzz units run-units run-system run-long \
-	layers headers format clean newidle-tree bench bench-verdicts FORCE
+	layers headers format clean newidle-tree testbox bench bench-verdicts FORCE
 all: $(B)/kbracket $(B)/kbracket-agent $(NATIVE)
 
 help:
@@ -45,6 +45,7 @@ help:
 ## make check          build and run the tests (at most 30 minutes on two cores)
 ## make check-long     the longer tests; parts are listed in README.md
 ## make check-bisect   only its bisect of real kernels in a guest
+## make testbox        a lab machine's stand-in: the disk of a Debian that tests/testbox starts
 ## make fuzz           look for inputs that break a parser (clang; FUZZ_SECONDS=60 each)
 ## make bench          our own speed, as ratios
 ## make bench-verdicts how often each way of judging is wrong, simulated (ARGS='REPLICATES SEED')
@@ -172,6 +173,9 @@ check-bisect: deps
 	@$(MAKE) -s B=build/long SANITIZE=-DKB_FAULT_POINTS all build/long/tests/long_bisect
 	@B=build/long KB_BUILD=$(CURDIR)/build/long KB_TEST_TIMEOUT=7200 \
 		tests/run-tests build/long/tests/long_bisect
+
+testbox: deps
+	@tests/testbox make
 
 quickstart: deps
 	@echo "building kbracket (a minute or so)"

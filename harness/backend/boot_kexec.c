@@ -52,9 +52,12 @@ static int load(struct machine *machine, const struct boot_image *image, const c
 
 static int kexec_boot(struct machine *machine, const struct boot_image *image, struct err *err)
 {
-	/* The jump comes after the session has ended: it takes the network away. */
-	static const char *const jump[] = {
-		"sh", "-c", "sync; (sleep 0.2; exec kexec -e) >/dev/null 2>&1 </dev/null &", NULL};
+	/* The jump comes after the session has ended: it takes the network away. systemd stops the
+	 * services and unmounts first. */
+	static const char *const jump[] = {"sh", "-c",
+		"sync; (sleep 0.2; [ -d /run/systemd/system ] && systemctl kexec || exec kexec -e) "
+		">/dev/null 2>&1 </dev/null &",
+		NULL};
 	char *kernel = NULL, *initrd = NULL;
 	int ret;
 

@@ -161,7 +161,6 @@ int machine_start(struct machine *machine, const struct boot_image *safe, struct
 
 static int boot_and_wait(struct machine *machine, const struct boot_image *image, struct err *err)
 {
-	int64_t deadline = clock_now_ns() + machine->spec->boot_timeout_ns;
 	struct str old = STR_INIT;
 	int ret = 0;
 
@@ -172,7 +171,10 @@ static int boot_and_wait(struct machine *machine, const struct boot_image *image
 	if (ret == 0 && machine->boot->wait_after) {
 		if (machine->ops->forget)
 			machine->ops->forget(machine);
-		ret = machine_wait_answer(machine, str_text(&old), deadline, err);
+		ret = machine_wait_answer(machine, str_text(&old),
+			clock_now_ns() + machine->spec->boot_timeout_ns, err);
+		if (ret == 0 && machine->ops->came_up)
+			ret = machine->ops->came_up(machine, image, err);
 	}
 	str_release(&old);
 	return ret;
@@ -211,7 +213,8 @@ int machine_exec(struct machine *machine, const struct proc_spec *spec, struct p
 	return machine->ops->exec(machine, spec, result, err);
 }
 
-int machine_check(struct machine *machine, const struct proc_spec *spec, struct err *err)
+int machine_ask(
+	struct machine *machine, const struct proc_spec *spec, struct str *out, struct err *err)
 {
 	struct proc_result result = PROC_RESULT_INIT;
 	struct str text = STR_INIT;
@@ -226,9 +229,18 @@ int machine_check(struct machine *machine, const struct proc_spec *spec, struct 
 		ret = err_set(err, result.timed_out ? ERR_TIMEOUT : ERR_INFRA, "'%s' there: %s",
 			spec->argv[0], str_text(&text));
 	}
+	if (ret == 0 && out) {
+		str_reset(out);
+		str_add_bytes(out, str_text(&result.out), result.out.len);
+	}
 	str_release(&text);
 	proc_result_release(&result);
 	return ret;
+}
+
+int machine_check(struct machine *machine, const struct proc_spec *spec, struct err *err)
+{
+	return machine_ask(machine, spec, NULL, err);
 }
 
 int machine_command(

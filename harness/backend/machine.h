@@ -38,6 +38,7 @@ struct boot_image {
 	const char *modules; /* "" when none */
 	const char *release;
 	const char *cmdline; /* whole command line: the machine's and the variant's */
+	const char *config;  /* path of its .config; "" when not known */
 };
 
 /* No contact is made yet. The spec and env stay the caller's and must outlive the machine. */

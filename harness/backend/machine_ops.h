@@ -27,9 +27,13 @@ struct machine_ops {
 	 * machine, are the caller's to free; *initrd is NULL when the kernel needs none. */
 	int (*stage)(struct machine *machine, const struct boot_image *image, char **kernel,
 		char **initrd, struct err *err);
+	/* Whether what answers after a boot is a kernel of ours at all: ERR_INFRA when it is the
+	 * machine's own again. NULL: it cannot be another one. */
+	int (*came_up)(struct machine *machine, const struct boot_image *image, struct err *err);
 	/* Ends what runs and starts it with this kernel from outside (QEMU's -kernel). */
 	int (*start_with)(struct machine *machine, const struct boot_image *image, struct err *err);
-	/* The whole command line for a kexec, freed by the caller; NULL: it is the image's own. */
+	/* The whole command line of a kernel to be booted from within, freed by the caller; called
+	 * after stage. NULL: it is the image's own. */
 	char *(*cmdline)(struct machine *machine, const char *cmdline);
 	/* 1: worth connecting to; 0: not yet; negative: it never will be. NULL: always worth it. */
 	int (*ready)(struct machine *machine, struct err *err);
@@ -72,6 +76,9 @@ KB_MUST_CHECK int machine_private_folder(char **out, struct err *err);
 /* Runs a command there that must end with 0; its last words are in the error. */
 KB_MUST_CHECK int machine_check(
 	struct machine *machine, const struct proc_spec *spec, struct err *err);
+/* The same; *out (replaced; may be NULL) gets what it printed. */
+KB_MUST_CHECK int machine_ask(
+	struct machine *machine, const struct proc_spec *spec, struct str *out, struct err *err);
 KB_MUST_CHECK int machine_command(
 	struct machine *machine, const char *const *argv, int64_t timeout_ns, struct err *err);
 

@@ -7,40 +7,49 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/sha256.h"
-#include "backend/machine_ops.h"
-#include "sys/ssh.h"
+#include "backend/lab.h"
 
 /* A Linux host in somebody's lab, reached by OpenSSH as the user set it up. */
 
 static int ssh_machine_open(struct machine *machine, struct err *err)
 {
-	struct ssh_spec spec = {.destination = machine->spec->ssh};
+	struct ssh_spec spec = {
+		.destination = machine->spec->ssh.to, .config = machine->spec->ssh.config};
 	char *socket_dir;
-	struct ssh *ssh;
+	struct lab *lab;
 	int ret = machine_private_folder(&socket_dir, err);
 
 	if (ret)
 		return ret;
+	lab = machine->state = xcalloc(1, sizeof(*lab));
 	spec.socket_dir = socket_dir;
-	ret = ssh_open(&spec, &ssh, err);
-	if (ret == 0)
-		machine->state = ssh;
+	ret = ssh_open(&spec, &lab->ssh, err);
 	free(socket_dir);
 	return ret;
 }
 
+/* One that is off is turned on. */
 static int ssh_machine_start(
 	struct machine *machine, const struct boot_image *safe KB_UNUSED, struct err *err)
 {
-	return ssh_connect(machine->state, 30 * NS_PER_S, err);
+	struct lab *lab = lab_of(machine);
+	int ret = ssh_connect(lab->ssh, 30 * NS_PER_S, err);
+
+	if (ret && ret != ERR_INTERRUPTED && !ssh_was_refused(lab->ssh) &&
+		machine->spec->power_cycle[0]) {
+		log_line(LOG_WARN, "machine '%s': %s", machine->spec->name, err->text);
+		ret = lab_recover(machine, err);
+	}
+	return ret;
 }
 
 static int ssh_machine_exec(struct machine *machine, const struct proc_spec *spec,
 	struct proc_result *result, struct err *err)
 {
-	return ssh_run(machine->state, spec, result, err);
+	return ssh_run(lab_of(machine)->ssh, spec, result, err);
 }
 
 /* Without an agent there is only a shell: the content goes to a temporary name, its SHA-256 is
@@ -70,100 +79,48 @@ static int ssh_machine_put_agent(struct machine *machine, struct err *err)
 	return ret ? err_wrap(err, "putting the agent there") : 0;
 }
 
-/* As /lib/modules/RELEASE, where an initramfs generator and modprobe look for them. */
-static int stage_modules(struct machine *machine, const struct boot_image *image, struct err *err)
+static char *ssh_machine_cmdline(struct machine *machine, const char *cmdline)
 {
-	char *archive = xasprintf("%s/modules-%s.tar", machine->env->cache_dir, image->release);
-	char *name = xasprintf("modules-%s.tar", image->release);
-	char *folder = xasprintf("lib/modules/%s", image->release);
-	char *there = xasprintf("%s/%s", machine->workdir, name);
-	const char *pack[] = {"tar", "-C", image->modules, "--owner=0", "--group=0", "-cf", archive,
-		folder, NULL};
-	const char *unpack[] = {"tar", "-C", "/", "--keep-directory-symlink", "-xf", there, NULL};
-	const char *index[] = {"depmod", image->release, NULL};
-	const char *remove[] = {"rm", "-f", there, NULL};
-	struct proc_spec spec = {.argv = pack, .timeout_ns = 300 * NS_PER_S};
-	int ret = proc_check(&spec, NULL, err);
-
-	if (ret == 0)
-		ret = machine_put(machine, archive, name, 0600, err);
-	if (ret == 0)
-		ret = machine_command(machine, unpack, 300 * NS_PER_S, err);
-	if (ret == 0)
-		ret = machine_command(machine, index, 300 * NS_PER_S, err);
-	if (ret == 0)
-		ret = machine_command(machine, remove, 30 * NS_PER_S, err);
-	(void)unlink(archive);
-	free(archive);
-	free(name);
-	free(folder);
-	free(there);
-	return ret ? err_wrap(err, "modules of %s", image->release) : 0;
+	return lab_cmdline(machine->spec, lab_of(machine)->own_cmdline, cmdline);
 }
 
-/* The machine's own command makes the initramfs; {initrd} and {release} stand for themselves. */
-static int make_initrd(
-	struct machine *machine, const struct boot_image *image, char **initrd, struct err *err)
+/* A kernel that panics early leads back to the machine's own, through its firmware. */
+static int ssh_machine_came_up(
+	struct machine *machine, const struct boot_image *image, struct err *err)
 {
-	char *path = xasprintf("%s/initrd-%s", machine->workdir, image->release);
-	struct strv argv = STRV_INIT;
-	int ret;
+	struct str release = STR_INIT;
+	bool is_ours = false;
+	int ret = lab_running(machine, &is_ours, &release, err);
 
-	for (const char *const *word = machine->spec->initramfs; *word; word++)
-		strv_add(&argv, strcmp(*word, "{initrd}") == 0	  ? path
-				: strcmp(*word, "{release}") == 0 ? image->release
-								  : *word);
-	ret = machine_command(machine, strv_argv(&argv), 600 * NS_PER_S, err);
-	strv_release(&argv);
-	if (ret) {
-		free(path);
-		return err_wrap(err, "making the initramfs");
-	}
-	*initrd = path;
-	return 0;
-}
-
-static int ssh_machine_stage(struct machine *machine, const struct boot_image *image, char **kernel,
-	char **initrd, struct err *err)
-{
-	char *name = xasprintf("image-%s", image->release);
-	int ret = machine_put(machine, image->image, name, 0600, err);
-
-	if (ret == 0 && image->modules[0])
-		ret = stage_modules(machine, image, err);
-	if (ret == 0 && machine->spec->initramfs[0])
-		ret = make_initrd(machine, image, initrd, err);
-	if (ret == 0)
-		*kernel = xasprintf("%s/%s", machine->workdir, name);
-	free(name);
+	if (ret == 0 && !is_ours)
+		ret = err_set(err, ERR_INFRA,
+			"%s did not come up: the machine came back with its own kernel %s",
+			image->release, str_text(&release));
+	str_release(&release);
 	return ret;
 }
 
 static void ssh_machine_forget(struct machine *machine)
 {
-	ssh_drop(machine->state);
+	ssh_drop(lab_of(machine)->ssh);
 }
 
 static int ssh_machine_recover(
 	struct machine *machine, const struct boot_image *safe KB_UNUSED, struct err *err)
 {
-	struct proc_spec spec = {.argv = machine->spec->power_cycle, .timeout_ns = 120 * NS_PER_S};
-	int ret;
-
-	ssh_machine_forget(machine);
-	if (!spec.argv[0])
-		return err_set(err, ERR_INFRA,
-			"it does not answer and has no power: {cycle: ...} command");
-	ret = proc_check(&spec, NULL, err);
-	if (ret)
-		return err_wrap(err, "power cycle");
-	return machine_wait_answer(
-		machine, NULL, clock_now_ns() + machine->spec->boot_timeout_ns, err);
+	return lab_recover(machine, err);
 }
 
 static void ssh_machine_close(struct machine *machine)
 {
-	ssh_close(machine->state);
+	struct lab *lab = lab_of(machine);
+
+	if (!lab)
+		return;
+	ssh_close(lab->ssh);
+	free(lab->own_cmdline);
+	strv_release(&lab->staged);
+	free(lab);
 }
 
 const struct machine_ops machine_ssh = {
@@ -173,7 +130,9 @@ const struct machine_ops machine_ssh = {
 	.recover = ssh_machine_recover,
 	.exec = ssh_machine_exec,
 	.put_agent = ssh_machine_put_agent,
-	.stage = ssh_machine_stage,
+	.stage = lab_stage,
+	.cmdline = ssh_machine_cmdline,
+	.came_up = ssh_machine_came_up,
 	.forget = ssh_machine_forget,
 	.close = ssh_machine_close,
 };

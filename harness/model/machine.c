@@ -75,10 +75,20 @@ const struct opt qemu_opts[] = {
 		.help = "CPU model as QEMU names it; without it one that suits the accelerator"},
 	OPT_END};
 
+#define SSH(member) offsetof(struct ssh_host, member)
+const struct opt ssh_opts[] = {
+	{"to", OPT_TEXT, SSH(to), .required = true, .check = check_destination,
+		.help = "destination as for ssh"},
+	{"config", OPT_PATH, SSH(config), .check = name_check_line,
+		.help = "the file of ssh's settings, instead of the user's"},
+	OPT_END};
+
 #define POWER(member) offsetof(struct machine_spec, member)
 static const struct opt power_rows[] = {
 	{"cycle", OPT_LIST, POWER(power_cycle), .max = 100, .check = name_check_line,
 		.help = "argument list, run on this host, that turns the machine off and on"},
+	{"wait", OPT_DURATION, POWER(power_wait_ns), .def = "1m", .min = 0, .max = 7200e9,
+		.help = "how long a machine that does not answer is waited for before that"},
 	OPT_END};
 
 #define TEMPERATURE(member) offsetof(struct temperature_spec, member)
@@ -101,6 +111,8 @@ const struct opt machine_opts[] = {
 		.help = "kernel command line that the machine needs"},
 	{"initramfs", OPT_LIST, MACHINE(initramfs), .max = 100, .check = check_initramfs,
 		.help = "argument list, run on the machine, that makes {initrd} for {release}"},
+	{"keep", OPT_INT, MACHINE(keep), .def = "3", .min = 1, .max = 1000,
+		.help = "kernels of kbracket's that stay on the machine"},
 	{"power", OPT_MAP, 0, .rows = power_rows,
 		.help = "how to get a dead machine back"},
 	{"boot_timeout", OPT_DURATION, MACHINE(boot_timeout_ns), .def = "5m", .min = 1e9,
@@ -132,6 +144,17 @@ static void read_qemu(
 			(long long)qemu->cpus, (long long)qemu->llcs);
 }
 
+static void read_ssh(const struct opt_ctx *ctx, const struct ynode *node, struct ssh_host *host)
+{
+	if (node->kind == YNODE_MAP) {
+		(void)!opt_read_map(ctx, ssh_opts, node, host, "ssh");
+		return;
+	}
+	host->to = opt_node_text(ctx, node, "ssh");
+	if (host->to)
+		(void)opt_node_check(ctx, node, "ssh", host->to, check_destination);
+}
+
 static void read_connect(
 	const struct opt_ctx *ctx, const struct opt *row, const struct ynode *node, void *base)
 {
@@ -144,15 +167,18 @@ static void read_connect(
 		machine->kind = MACHINE_LOCAL;
 	} else if (strcmp(key, "ssh") == 0) {
 		machine->kind = MACHINE_SSH;
-		machine->ssh = opt_node_text(ctx, value, "ssh");
-		if (machine->ssh)
-			(void)opt_node_check(ctx, value, "ssh", machine->ssh, check_destination);
+		read_ssh(ctx, value, &machine->ssh);
 	} else if (strcmp(key, "qemu") == 0) {
 		machine->kind = MACHINE_QEMU;
 		read_qemu(ctx, value, machine);
 	} else {
 		opt_node_error(ctx, node, "%s is %s", row->name, row->help);
 	}
+}
+
+static json_t *ssh_json(const struct ssh_host *host)
+{
+	return host->config ? opt_json(ssh_opts, host) : json_text(host->to);
 }
 
 static json_t *connect_json(const struct opt *row KB_UNUSED, const void *base)
@@ -164,7 +190,7 @@ static json_t *connect_json(const struct opt *row KB_UNUSED, const void *base)
 		return json_text("local");
 	map = json_object();
 	json_put(map, kind_names[machine->kind],
-		machine->kind == MACHINE_SSH ? json_text(machine->ssh)
+		machine->kind == MACHINE_SSH ? ssh_json(&machine->ssh)
 					     : opt_json(qemu_opts, &machine->qemu));
 	return map;
 }

@@ -24,6 +24,12 @@ struct qemu_spec {
 	const char *cpu;     /* QEMU CPU model; NULL: chosen by us for the accelerator */
 };
 
+/* How a host is reached. */
+struct ssh_host {
+	const char *to;	    /* destination as for ssh(1) */
+	const char *config; /* of ssh(1); NULL: the user's */
+};
+
 enum { MACHINE_CPUS_MAX = 65536 };
 
 /* Runs begin within this of the temperature that the first boot's first run began at. */
@@ -36,13 +42,15 @@ struct machine_spec {
 	const char *name;
 	struct place place;
 	enum machine_kind kind;
-	const char *ssh;       /* MACHINE_SSH: destination as for ssh(1) */
+	struct ssh_host ssh;   /* MACHINE_SSH */
 	struct qemu_spec qemu; /* MACHINE_QEMU */
 	enum boot_method boot;
 	const char *cmdline;		/* kernel command line that this machine needs; "" */
 	const char *const *initramfs;	/* argv run on the machine, with {initrd} and {release} for
-					   template_expand; empty: none */
+					   template_expand; empty: by the machine's distribution */
+	int64_t keep;			/* kernels of ours that stay on the machine */
 	const char *const *power_cycle; /* argv run here; empty: none */
+	int64_t power_wait_ns;		/* for a machine that does not answer, before that */
 	int64_t boot_timeout_ns;	/* from the jump to a proved kernel */
 	int64_t cpus;			/* online CPUs when the file says so; 0: ask the machine */
 	struct tune tune;		/* how it is set while it is measured */
@@ -63,5 +71,6 @@ const char *boot_method_name(enum boot_method method);
 
 extern const struct opt machine_opts[];
 extern const struct opt qemu_opts[]; /* of connect: {qemu: {...}} */
+extern const struct opt ssh_opts[];  /* of connect: {ssh: {...}} */
 
 #endif

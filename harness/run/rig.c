@@ -47,12 +47,13 @@ struct boot_image rig_image(struct rig *rig, size_t variant)
 	const struct build *build = &rig->engine->builds[variant];
 
 	if (!rig_is_booted(rig))
-		return (struct boot_image){"", "", "", ""};
+		return (struct boot_image){"", "", "", "", ""};
 	return (struct boot_image){
 		.image = build->image,
 		.modules = build->modules,
 		.release = build->release,
 		.cmdline = whole_cmdline(rig, rig->engine->experiment->variants[variant]->cmdline),
+		.config = build->config ? build->config : "",
 	};
 }
 
@@ -169,7 +170,7 @@ int rig_walk(
 			.agent = engine->options->agent},
 		.remote = {.ops = engine->options->ops},
 		.lock = FILE_LOCK_INIT,
-		.safe = {"", "", "", ""},
+		.safe = {"", "", "", "", ""},
 		.first_mc = -1,
 		.boots_before = boots_before,
 	};
@@ -191,7 +192,7 @@ int rig_ask_cpus(const struct machine_spec *machine, const struct engine_options
 	static const char *const arguments[] = {"facts", NULL};
 	bool smt = !machine->tune.smt || strcmp(machine->tune.smt, "off") != 0;
 	struct machine_env env = {.cache_dir = options->machine_cache, .agent = options->agent};
-	struct boot_image safe = {"", "", "", ""};
+	struct boot_image safe = {"", "", "", "", ""};
 	struct remote remote = {.ops = options->ops};
 	json_t *seen = NULL;
 	int64_t count = 0;

@@ -18,6 +18,7 @@ struct ssh {
 	char *socket;
 	struct proc *master;
 	bool sudo;
+	bool refused; /* the last connection failed and its reason was an answer */
 };
 
 void ssh_add_quoted(struct str *out, const char *word)
@@ -50,6 +51,8 @@ int ssh_open(const struct ssh_spec *spec, struct ssh **out, struct err *err)
 		"ClearAllForwardings=yes", "-o", "ControlPersist=no", "-o", "EscapeChar=none", "-o",
 		"LogLevel=ERROR", NULL);
 	strv_addf(&ssh->options, "-oControlPath=%s", ssh->socket);
+	if (spec->config)
+		strv_add_many(&ssh->options, "-F", spec->config, NULL);
 	if (spec->known_hosts) {
 		strv_add_many(&ssh->options, "-F", "none", "-o", "StrictHostKeyChecking=yes", "-o",
 			"IdentitiesOnly=yes", "-o", "GlobalKnownHostsFile=/dev/null", NULL);
@@ -104,14 +107,28 @@ static bool master_answers(const struct ssh *ssh)
 	return good;
 }
 
+/* What OpenSSH says when it has talked to a host and does not get in. */
+static bool is_refusal(const char *text)
+{
+	static const char *const parts[] = {"REMOTE HOST IDENTIFICATION HAS CHANGED",
+		"Host key verification failed", "Permission denied",
+		"Too many authentication failures", "no matching host key"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (strstr(text, parts[i]))
+			return true;
+	return false;
+}
+
 /* The master says why it failed only on its stderr, which a file keeps for us. */
-static int master_error(const struct ssh *ssh, const char *log, struct err *err)
+static int master_error(struct ssh *ssh, const char *log, struct err *err)
 {
 	struct proc_result result = PROC_RESULT_INIT;
 	struct err ignored;
 	int ret;
 
 	(void)!file_read(log, 65536, &result.err_out, &ignored);
+	ssh->refused = is_refusal(str_text(&result.err_out));
 	ret = connection_error(ssh, &result, err);
 	proc_result_release(&result);
 	return ret;
@@ -215,6 +232,7 @@ int ssh_connect(struct ssh *ssh, int64_t timeout_ns, struct err *err)
 	if (ssh->master && proc_alive(ssh->master, NULL))
 		return 0;
 	ssh_drop(ssh);
+	ssh->refused = false;
 	ret = start_master(ssh, timeout_ns, err);
 	if (ret == 0)
 		ret = find_root(ssh, timeout_ns, err);
@@ -231,6 +249,11 @@ int ssh_run(
 	int ret = ssh_connect(ssh, timeout_ns, err);
 
 	return ret ? ret : run_session(ssh, ssh->sudo, spec, result, err);
+}
+
+bool ssh_was_refused(const struct ssh *ssh)
+{
+	return ssh->refused;
 }
 
 void ssh_drop(struct ssh *ssh)

@@ -15,6 +15,7 @@
  */
 struct ssh_spec {
 	const char *destination; /* as for ssh(1) */
+	const char *config;	 /* ssh's configuration file; NULL: the user's */
 	int port;		 /* 0: the configuration's */
 	const char
 		*address; /* where it is, when the destination is only the name of its host key */
@@ -37,6 +38,10 @@ KB_MUST_CHECK int ssh_connect(struct ssh *ssh, int64_t timeout_ns, struct err *e
  * runs there is the agent's business. */
 KB_MUST_CHECK int ssh_run(
 	struct ssh *ssh, const struct proc_spec *spec, struct proc_result *result, struct err *err);
+
+/* True when the last connection that was tried failed although a host answered: it has another host
+ * key than is known, or lets nobody in. Waiting or a power cycle does not mend that. */
+bool ssh_was_refused(const struct ssh *ssh);
 
 /* Drops the connection at once, without a farewell: the host is gone. */
 void ssh_drop(struct ssh *ssh);

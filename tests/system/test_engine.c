@@ -299,7 +299,7 @@ static void switches_are_put_back(void **state)
 	spec->boot = BOOT_NONE;
 	switched.sysctls = (struct pairs){&knob, 1};
 	lab->experiment.variants[1] = &switched;
-	fake_come_up(&machine, &(struct boot_image){image, "", "", ""}, NULL);
+	fake_come_up(&machine, &(struct boot_image){image, "", "", "", ""}, NULL);
 	fake_line(lab->workdir, "root/proc/sys/kernel/knob", "3");
 	pid = lab_start(lab, "stored:7"); /* in the second boot, of the switched variant */
 	assert_int_equal(lab_was_killed(lab_wait(pid)), HAS_FAULT_POINTS);
@@ -328,7 +328,7 @@ static void the_original_outlives_a_killed_experiment(void **state)
 	spec->boot = BOOT_NONE;
 	switched.sysctls = (struct pairs){&knob, 1};
 	lab->experiment.variants[1] = &switched;
-	fake_come_up(&machine, &(struct boot_image){image, "", "", ""}, NULL);
+	fake_come_up(&machine, &(struct boot_image){image, "", "", "", ""}, NULL);
 	fake_line(lab->workdir, "root/proc/sys/kernel/knob", "3");
 	lab_kill_at(lab, "stored:7"); /* in the second boot, of the switched variant */
 	assert_switches(lab, "NO_NI_RANDOM", "7");
@@ -353,7 +353,7 @@ static void a_machine_is_tuned_and_put_back(void **state)
 
 	spec->tune.turbo = "off";
 	spec->tune.nmi_watchdog = "off";
-	fake_come_up(&machine, &(struct boot_image){image, "", "", ""}, NULL);
+	fake_come_up(&machine, &(struct boot_image){image, "", "", "", ""}, NULL);
 	lab_must_run(lab);
 	lab_assert_whole(lab);
 	lab_view(lab, &view);

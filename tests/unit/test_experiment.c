@@ -440,7 +440,7 @@ static void machines_are_read(void **state)
 			&m, &r->diag),
 		0);
 	assert_int_equal(m.kind, MACHINE_SSH);
-	assert_string_equal(m.ssh, "root@tr9960x");
+	assert_string_equal(m.ssh.to, "root@tr9960x");
 	assert_string_equal(m.initramfs[2], "{initrd}");
 	assert_int_equal(argv_count(m.power_cycle), 6);
 	assert_string_equal(m.programs.items[0].value, "/home/me/bench/schbench/schbench");

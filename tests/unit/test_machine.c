@@ -38,7 +38,7 @@ static void this_host_gets_the_agent_and_programs(void **state KB_UNUSED)
 		{"other", NULL, "", false}};
 	struct machine_env env = {in_scratch("cache"), agent(), programs, 2};
 	struct machine_spec spec = local_spec();
-	struct boot_image none = {"", "", "", ""};
+	struct boot_image none = {"", "", "", "", ""};
 	struct proc_spec run = {.timeout_ns = 60 * NS_PER_S};
 	struct proc_result result = PROC_RESULT_INIT;
 	struct machine *machine;
@@ -70,7 +70,7 @@ static void a_put_is_checked_and_whole(void **state KB_UNUSED)
 {
 	struct machine_env env = {in_scratch("cache"), agent(), NULL, 0};
 	struct machine_spec spec = local_spec();
-	struct boot_image none = {"", "", "", ""};
+	struct boot_image none = {"", "", "", "", ""};
 	struct machine *machine;
 	struct err err = ERR_INIT;
 	struct stat st;

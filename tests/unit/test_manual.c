@@ -147,6 +147,7 @@ static void keys_of_all_files_are_in_the_manual(void **state)
 	check_table(*state, "experiment", experiment_opts);
 	check_table(*state, "kernels", kernels_opts);
 	check_table(*state, "machine", machine_opts);
+	check_table(*state, "ssh", ssh_opts);
 	check_table(*state, "suite", suite_opts);
 }
 
@@ -154,7 +155,7 @@ static void every_table_of_the_manual_is_known(void **state)
 {
 	static const char *const known[] = {"experiment", "design", "gates", "kernels", "config",
 		"variants", "prebuilt", "machine", "connect", "power", "suite", "conditions",
-		"metrics", "echo", "tune", "temperature", "hooks"};
+		"metrics", "echo", "tune", "temperature", "hooks", "ssh"};
 	const struct page *page = *state;
 
 	for (size_t i = 0; i < page->count; i++) {
