@@ -261,7 +261,7 @@ static void measure_boots(struct guest *guest)
 
 	MUST(builder_for(variant)->build(&build_env, variant, &guest->arena, &build, &err));
 	image = (struct boot_image){
-		build.image, build.modules, build.release, guest->experiment.machines[0].cmdline};
+		build.image, build.modules, build.release, guest->experiment.machines[0].cmdline, ""};
 	MUST(machine_open(guest->experiment.machines, &env, &machine, &err));
 	MUST(machine_start(machine, &image, &err));
 	for (int i = 0; i < BOOTS; i++) {

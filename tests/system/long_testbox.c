@@ -91,7 +91,7 @@ static void a_machine_that_is_off_is_turned_on(void **state KB_UNUSED)
 
 	if (testbox("off", box, &err))
 		fail_msg("%s", err.text);
-	real_lab_must(lab, 0, "plan configs/box.yaml");
+	real_lab_must(lab, 0, "plan --ask configs/box.yaml");
 }
 
 static int set_up(void **state KB_UNUSED)
