@@ -220,6 +220,30 @@ static void a_log_is_decided_again(void **state KB_UNUSED)
 	refused("bisect replay log.yaml", "at least two are wanted");
 }
 
+static const char mailed[] = "bisect: by-hand\n"
+			     "metric: rate\n"
+			     "steps:\n"
+			     "  - good\n"
+			     "  - [one, first, \"Zo\\xeb P. (Corp) <p@x>\"]\n"
+			     "  - [two, second, Q R <q@x>]\n"
+			     "events:\n"
+			     "  - { boot: good, values: [100.1, 100.2, 100.0] }\n"
+			     "  - { boot: two, values: [90.1, 90.0, 90.2] }\n"
+			     "  - { skip: one, text: does not build }\n"
+			     "  - { boot: two, values: [90.3, 90.1, 90.2] }\n"
+			     "  - { boot: good, values: [100.3, 100.2, 100.1] }\n"
+			     "  - { boot: good, values: [100.3, 100.2, 100.1] }\n"
+			     "  - { boot: two, values: [90.3, 90.1, 90.2] }\n";
+
+/* Everybody who may be to blame is written to, by a name that mail programs understand. */
+static void a_mail_is_addressed(void **state KB_UNUSED)
+{
+	real_lab_write(lab, "log.yaml", mailed);
+	real_lab_must(lab, 1, "bisect replay log.yaml --mail");
+	real_lab_expect(lab, "To: \"Zo\xc3\xab P. (Corp)\" <p@x>,\n\tQ R <q@x>\nCc: ");
+	real_lab_expect(lab, "#regzbot introduced: good..two\n");
+}
+
 /* What `log` prints of a stored bisect replays to the same. */
 static void what_is_logged_is_replayed(void **state KB_UNUSED)
 {
@@ -296,6 +320,7 @@ int main(void)
 			shallow_repositories_are_refused_and_bare_ones_used, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(marks_follow_the_graph, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_log_is_decided_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_mail_is_addressed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_logged_is_replayed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_budget_that_was_too_small_is_raised, set_up, tear_down),
