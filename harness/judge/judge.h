@@ -19,7 +19,7 @@
  */
 enum {
 	/* Raised when a method changes so that old rows may differ from new ones. */
-	JUDGE_VERSION = 2,
+	JUDGE_VERSION = 3,
 	/* Earlier boots that a history is made from, the newest: a machine changes with time. */
 	JUDGE_HISTORY_BOOTS = 40,
 };

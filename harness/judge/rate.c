@@ -205,6 +205,8 @@ static const char *reason_of(
 	/* The number of boots says it better. */
 	if (verdict->why == VERDICT_WHY_NOISE && verdict->further_boots > 0)
 		main = "";
+	else if (verdict->why == VERDICT_WHY_NOISE && rate->effect.method == BRACKET_RUNS)
+		main = "more runs are needed";
 	else if (verdict->why == VERDICT_WHY_NOISE && isfinite(rate->effect.d))
 		main = "too noisy for any number of boots up to 200";
 	if (!main[0] || !rate->notes[0])
@@ -232,8 +234,6 @@ void rate_decide(const struct store_view *view, double q, int64_t family, struct
 	verdict_decide(&rate->effect, q, rate->gate, &rule, &verdict);
 	row->word = verdict.word;
 	row->reason = reason_of(rate, &verdict, arena);
-	/* Published means do not get better by boots of ours, nor short runs by more of them. */
-	if (verdict.further_boots > 0 && verdict.why != VERDICT_WHY_MEANS_ONLY &&
-		verdict.why != VERDICT_WHY_FEW_OBSERVATIONS)
+	if (verdict.further_boots > 0)
 		row->further_boots = verdict.further_boots;
 }

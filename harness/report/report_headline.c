@@ -157,9 +157,11 @@ static void unmoved_lines(const struct report *report, const struct layout *layo
 	} else if (!all) {
 		str_add(&text, "No verdict: nothing was compared.");
 	} else if (report->words[VERDICT_EQUIVALENT] == all) {
-		str_addf(&text, "No change: %s%lld comparison%s equivalent within %g %%.",
-			all == 1 ? "the " : "all ", (long long)all, all == 1 ? " is" : "s are",
-			report->view.head.margin_pct);
+		if (all == 1)
+			str_add(&text, "No change: the comparison is");
+		else
+			str_addf(&text, "No change: all %lld comparisons are", (long long)all);
+		str_addf(&text, " equivalent within %g %%.", report->view.head.margin_pct);
 	} else {
 		str_addf(&text, "Not decided, of %lld comparison%s: ", (long long)all,
 			all == 1 ? "" : "s");

@@ -25,19 +25,20 @@ void power_error(const struct power *power, int m, double *se, double *df)
 	}
 }
 
-int power_boots_to_settle(const struct bracket *effect, double margin)
+int power_boots_to_settle(const struct bracket *effect, double margin, double level)
 {
 	struct power power = {effect->var_a, effect->var_b, effect->nu0};
-	double away = fabs(effect->d), target = fmax(away, margin - away);
+	double away = fabs(effect->d);
 	int have = effect->boots_a > effect->boots_b ? effect->boots_a : effect->boots_b;
 
-	if (!isfinite(power.var_a) || !isfinite(power.var_b) || !isfinite(target))
+	if (!isfinite(power.var_a) || !isfinite(power.var_b) || !isfinite(away))
 		return 0;
 	for (int m = have + 2 - have % 2; m <= POWER_MAX_BOOTS; m += 2) {
 		double se, df;
 
 		power_error(&power, m, &se, &df);
-		if (se == 0 || qt(0.975, df, 1, 0) * se < target)
+		if (se == 0 || qt(1 - level / 2, df, 1, 0) * se < away ||
+			qt(0.975, df, 1, 0) * se < margin - away)
 			return m;
 	}
 	return 0;

@@ -26,10 +26,12 @@ void power_error(const struct power *power, int m, double *se, double *df);
 /*
  * The smallest number of boots a variant that would settle a comparison whose
  * effect and variances stay as they are: more than it has, even, at most
- * POWER_MAX_BOOTS, with qt(.975, df) se < max(|d|, margin - |d|). 0 when there
- * is none or nothing is known about the variances. margin is a fraction.
+ * POWER_MAX_BOOTS, with qt(1 - level / 2, df) se < |d| or
+ * qt(.975, df) se < margin - |d|. 0 when there is none or nothing is known
+ * about the variances. margin is a fraction; level is what the effect's own p
+ * has to reach to be called a change.
  */
-int power_boots_to_settle(const struct bracket *effect, double margin);
+int power_boots_to_settle(const struct bracket *effect, double margin, double level);
 
 /* The power of the 5 % test with m boots of either variant against a change of
  * d on the log scale (noncentral t). */

@@ -52,13 +52,28 @@ const char *verdict_why_text(enum verdict_why why)
 	return reasons[why].text;
 }
 
-static struct verdict because(
-	const struct bracket *effect, enum verdict_why why, const struct verdict_rule *rule)
+/* More boots of the same kind help against noise and fewness, not against what is wrong with the
+ * boots or the values that there are. */
+static bool boots_help(enum verdict_why why)
+{
+	return why == VERDICT_WHY_NOISE || why == VERDICT_WHY_FEW_BOOTS;
+}
+
+/* What the effect's own p has to reach for its q to reach alpha, while its place among the others
+ * of the family is what it is. */
+static double own_level(const struct bracket *effect, double q, double alpha)
+{
+	return q > effect->p && effect->p > 0 ? alpha * effect->p / q : alpha;
+}
+
+static struct verdict because(const struct bracket *effect, double q, enum verdict_why why,
+	const struct verdict_rule *rule)
 {
 	struct verdict verdict = {reasons[why].word, why, 0};
 
-	if (verdict.word == VERDICT_INCONCLUSIVE)
-		verdict.further_boots = power_boots_to_settle(effect, rule->margin);
+	if (boots_help(why))
+		verdict.further_boots = power_boots_to_settle(
+			effect, rule->margin, own_level(effect, q, rule->alpha));
 	if (verdict.further_boots > 0) {
 		/* What is asked for is what is still missing. */
 		int have = effect->boots_a > effect->boots_b ? effect->boots_a : effect->boots_b;
@@ -86,11 +101,11 @@ void verdict_decide(const struct bracket *effect, double q, enum verdict_why gat
 	if (why == VERDICT_WHY_NONE && effect->no_spread)
 		why = VERDICT_WHY_NO_SPREAD;
 	if (why != VERDICT_WHY_NONE)
-		*out = because(effect, why, rule);
+		*out = because(effect, q, why, rule);
 	else if (equivalence_shown(effect, rule->margin))
 		*out = (struct verdict){VERDICT_EQUIVALENT, VERDICT_WHY_NONE, 0};
 	else if (q <= rule->alpha)
 		*out = (struct verdict){changed(effect, rule), VERDICT_WHY_NONE, 0};
 	else
-		*out = because(effect, VERDICT_WHY_NOISE, rule);
+		*out = because(effect, q, VERDICT_WHY_NOISE, rule);
 }

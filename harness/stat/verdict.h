@@ -41,7 +41,7 @@ struct verdict_rule {
 struct verdict {
 	enum verdict_word word;
 	enum verdict_why why;
-	int further_boots; /* of either variant, when inconclusive; 0: no number known */
+	int further_boots; /* of either variant, that would decide it; 0: no number known */
 };
 
 /* "regressed", ...; and back: -1 when there is no such word. */

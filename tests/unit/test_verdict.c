@@ -140,7 +140,7 @@ static void settling_needs_the_smallest_even_number(void **state KB_UNUSED)
 {
 	struct bracket e = effect_of(0.01, 0.02, 6);
 	const struct power power = {e.var_a, e.var_b, 0};
-	int m = power_boots_to_settle(&e, 0.01);
+	int m = power_boots_to_settle(&e, 0.01, 0.05);
 	double se, df;
 
 	assert_int_equal(m % 2, 0);
@@ -152,12 +152,50 @@ static void settling_needs_the_smallest_even_number(void **state KB_UNUSED)
 	assert_int_equal(decide(&e, e.p, 0, &higher).further_boots, m - 4);
 	/* Too noisy for any advice, and nothing known. */
 	e = effect_of(0.005, 0.5, 6);
-	assert_int_equal(power_boots_to_settle(&e, 0.01), 0);
+	assert_int_equal(power_boots_to_settle(&e, 0.01, 0.05), 0);
 	e.var_a = NAN;
-	assert_int_equal(power_boots_to_settle(&e, 0.01), 0);
+	assert_int_equal(power_boots_to_settle(&e, 0.01, 0.05), 0);
 	/* One block more at least, even if the numbers look settled. */
 	e = effect_of(0.05, 0.002, 6);
-	assert_int_equal(power_boots_to_settle(&e, 0.01), 6);
+	assert_int_equal(power_boots_to_settle(&e, 0.01, 0.05), 6);
+}
+
+/* In a table of many, p has to be smaller than alpha for q to reach it, and that takes more boots;
+ * being equal does not hang on the others. */
+static void settling_counts_the_others_of_the_table(void **state KB_UNUSED)
+{
+	struct bracket e = effect_of(0.02, 0.0075, 6);
+	int alone = decide(&e, 0.0501, 0, &higher).further_boots, m;
+	double se, df, level = 0.05 * e.p / (8 * e.p);
+	struct power power = {e.var_a, e.var_b, 0};
+
+	assert_true(e.p < 0.05 && e.p > 0.03);
+	m = decide(&e, 8 * e.p, 0, &higher).further_boots;
+	assert_true(m > alone);
+	power_error(&power, 4 + m, &se, &df);
+	assert_true(2 * pt(-e.d / se, df, 1, 0) * 8 < 0.05);
+	power_error(&power, 4 + m - 2, &se, &df);
+	assert_true(2 * pt(-e.d / se, df, 1, 0) >= level);
+	e = effect_of(0.001, 0.0075, 6);
+	assert_int_equal(decide(&e, 8 * e.p, 0, &higher).further_boots,
+		decide(&e, e.p, 0, &higher).further_boots);
+}
+
+/* What is wrong with the boots that there are does not go away by others. */
+static void boots_are_asked_for_where_they_help(void **state KB_UNUSED)
+{
+	static const struct {
+		enum verdict_why gate;
+		bool asked;
+	} cases[] = {{VERDICT_WHY_NONE, true}, {VERDICT_WHY_FEW_BOOTS, true},
+		{VERDICT_WHY_CV, false}, {VERDICT_WHY_MEANS_ONLY, false},
+		{VERDICT_WHY_FEW_OBSERVATIONS, false}, {VERDICT_WHY_NO_SPREAD, false},
+		{VERDICT_WHY_DRIFT, false}, {VERDICT_WHY_UNUSABLE, false}};
+	struct bracket e = effect_of(0.01, 0.02, 6);
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(
+			decide(&e, e.p, cases[i].gate, &higher).further_boots > 0, cases[i].asked);
 }
 
 /* Against a table: two-sample t, effect = 1 sd, 80 % power needs 17 each; with
@@ -232,6 +270,8 @@ int main(void)
 		cmocka_unit_test(words_have_names),
 		cmocka_unit_test(equivalence_agrees_with_its_p),
 		cmocka_unit_test(settling_needs_the_smallest_even_number),
+		cmocka_unit_test(settling_counts_the_others_of_the_table),
+		cmocka_unit_test(boots_are_asked_for_where_they_help),
 		cmocka_unit_test(detection_has_the_promised_power),
 		cmocka_unit_test(drift_is_last_over_first),
 		cmocka_unit_test(gates_account_for_n),
