@@ -28,7 +28,7 @@ bool form_needs_footnote(const struct store_verdict *verdict);
 /* " (median of 9 runs' p99)", " (p99 of all in a boot)": what stands for a boot where the metric is
  * a percentile; nothing where it is none. */
 void form_percentile(struct str *out, const struct report_block *block);
-/* What moved and by how much: at most three lines. */
+/* What moved and by how much, and whether the runs behind it were disturbed: at most four lines. */
 void report_headline(const struct report *report, const struct layout *layout, struct str *out);
 /* How one kernel under two labels came out, in a line of its own; nothing without controls. */
 void report_controls(const struct report *report, const struct layout *layout, struct str *out);

@@ -196,14 +196,36 @@ void report_controls(const struct report *report, const struct layout *layout, s
 	line(layout, out, bad ? COLOUR_BAD : COLOUR_NONE, &text);
 }
 
-void report_headline(const struct report *report, const struct layout *layout, struct str *out)
+/* Verdicts that were reached on runs of which more than half carry a flag: other programs may have
+ * made the difference, or hidden one. */
+static void disturbed_line(
+	const struct report *report, const struct layout *layout, struct str *out)
+{
+	int64_t reached = 0, disturbed = 0;
+	struct str text = STR_INIT;
+
+	for (size_t i = 0; i < report->verdict_count; i++) {
+		const struct store_verdict *verdict = &report->verdicts[i];
+
+		if (!verdict->headline || verdict->word >= VERDICT_INCONCLUSIVE)
+			continue;
+		reached++;
+		disturbed += 2 * verdict->flagged > verdict->runs + verdict->against_runs;
+	}
+	if (!disturbed)
+		return;
+	str_addf(&text,
+		"Not to be relied on: %lld of the %lld verdict%s reached stand%s on runs that were "
+		"mostly flagged; see Runs.",
+		(long long)disturbed, (long long)reached, reached == 1 ? "" : "s",
+		disturbed == 1 ? "s" : "");
+	line(layout, out, COLOUR_BAD, &text);
+}
+
+static void moved_lines(const struct report *report, const struct layout *layout, struct str *out)
 {
 	struct str text = STR_INIT;
 
-	if (!report->words[VERDICT_REGRESSED] && !report->words[VERDICT_IMPROVED]) {
-		unmoved_lines(report, layout, out);
-		return;
-	}
 	moved_line(report, layout, out, VERDICT_REGRESSED, "; worst", COLOUR_BAD);
 	moved_line(report, layout, out, VERDICT_IMPROVED, "; best", COLOUR_GOOD);
 	str_add(&text, "The rest: ");
@@ -212,4 +234,13 @@ void report_headline(const struct report *report, const struct layout *layout, s
 	if (text.len > strlen("The rest: ."))
 		line(layout, out, COLOUR_NONE, &text);
 	str_release(&text);
+}
+
+void report_headline(const struct report *report, const struct layout *layout, struct str *out)
+{
+	if (report->words[VERDICT_REGRESSED] || report->words[VERDICT_IMPROVED])
+		moved_lines(report, layout, out);
+	else
+		unmoved_lines(report, layout, out);
+	disturbed_line(report, layout, out);
 }

@@ -17,6 +17,7 @@
 #include "report/compare.h"
 #include "report/export.h"
 #include "report/report.h"
+#include "report/report_form.h"
 #include "sys/json.h"
 
 /* A lab of one machine, four kernels and one suite at four saturations, with verdicts put in by
@@ -511,6 +512,28 @@ static void the_worst_decides(void **state)
 	assert_false(report_infra_failed(&lab->report));
 }
 
+static void disturbed_runs_take_the_trust_away(void **state)
+{
+	static const struct layout layout = {200, true, false};
+	struct lab *lab = *state;
+	struct str text = STR_INIT;
+
+	tell_everything(lab);
+	report_headline(&lab->report, &layout, &text);
+	assert_null(strstr(str_text(&text), "flagged"));
+	str_release(&text);
+	for (size_t i = 0; i < lab->report.verdict_count; i++) {
+		struct store_verdict *verdict = &lab->report.verdicts[i];
+
+		if (verdict->word == VERDICT_EQUIVALENT || verdict->word == VERDICT_INCONCLUSIVE)
+			verdict->flagged = (verdict->runs + verdict->against_runs) / 2 + 1;
+	}
+	report_headline(&lab->report, &layout, &text);
+	assert_non_null(strstr(
+		str_text(&text), "Not to be relied on: 2 of the 5 verdicts reached stand on runs"));
+	str_release(&text);
+}
+
 /* Names as long as names may be, and longer than they should be. */
 static void long_names_wrap(void **state)
 {
@@ -847,6 +870,7 @@ int main(void)
 		TEST(a_report_tells_all_of_it),
 		TEST(json_holds_all_of_it),
 		TEST(the_worst_decides),
+		TEST(disturbed_runs_take_the_trust_away),
 		TEST(long_names_wrap),
 		TEST(hostile_names_are_made_safe),
 		TEST(a_plan_alone_is_told),
