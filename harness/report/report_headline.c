@@ -214,11 +214,13 @@ static void disturbed_line(
 	}
 	if (!disturbed)
 		return;
-	str_addf(&text,
-		"Not to be relied on: %lld of the %lld verdict%s reached stand%s on runs that were "
-		"mostly flagged; see Runs.",
-		(long long)disturbed, (long long)reached, reached == 1 ? "" : "s",
-		disturbed == 1 ? "s" : "");
+	str_add(&text, "Not to be relied on: ");
+	if (reached == 1)
+		str_add(&text, "the verdict reached stands");
+	else
+		str_addf(&text, "%lld of the %lld verdicts reached stand%s", (long long)disturbed,
+			(long long)reached, disturbed == 1 ? "s" : "");
+	str_add(&text, " on runs that were mostly flagged; see Runs.");
 	line(layout, out, COLOUR_BAD, &text);
 }
 
