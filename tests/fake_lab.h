@@ -175,6 +175,8 @@ static inline int fake_boot(struct machine *machine, const struct boot_image *ke
 
 	if (machine->spec->boot == BOOT_NONE)
 		return 0;
+	if (fake_flag(machine, "refuses"))
+		return err_set(err, ERR_USAGE, "it loads no kernel");
 	folder = path_dir(console);
 	fake_read_image(kernel->image, &image);
 	fake_line(folder, path_name(console), "fake console");

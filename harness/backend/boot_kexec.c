@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/strv.h"
+#include "backend/kexec_refusal.h"
 #include "backend/machine_ops.h"
 
 enum { LOAD_TIMEOUT_S = 120 };
@@ -12,42 +13,77 @@ enum { LOAD_TIMEOUT_S = 120 };
  * kernels and images that it cannot do. The sums that kexec_file_load has computed and the jump
  * checks again take 15 s under emulation, so a machine whose images come from here over a path that
  * cannot damage them does without. */
-static const char *const checked[][3] = {{"-s", NULL}, {"-c", NULL}};
-static const char *const unchecked[][3] = {{"-c", "--no-checks", NULL}, {"-s", NULL}};
+static const char *const by_file[] = {"-s", NULL};
+static const char *const by_parts[] = {"-c", NULL};
+static const char *const unchecked[] = {"-c", "--no-checks", NULL};
+
+/* Where the ACPI tables are. A kernel that is started by the old call may find no EFI to ask; one
+ * that was started so itself has it on its command line. */
+static const char rsdp_script[] =
+	"word=$(sed -n 's/.*\\(acpi_rsdp=0x[0-9a-fA-F]*\\).*/\\1/p' /proc/cmdline)\n"
+	"for key in ACPI20 ACPI; do\n"
+	"	[ ! \"$word\" ] && [ -r /sys/firmware/efi/systab ] || continue\n"
+	"	word=$(sed -n \"s/^$key=\\(0x[0-9a-fA-F]*\\)$/acpi_rsdp=\\1/p\" "
+	"/sys/firmware/efi/systab)\n"
+	"done\n"
+	"echo \"$word\"\n";
+
+/* " acpi_rsdp=0x..." or ""; the caller frees it. */
+static char *rsdp_word(struct machine *machine, const char *cmdline)
+{
+	static const char *const argv[] = {"sh", "-c", rsdp_script, NULL};
+	struct proc_spec spec = {.argv = argv, .timeout_ns = 30 * NS_PER_S};
+	struct str text = STR_INIT;
+	struct err ignored = ERR_INIT;
+	unsigned long long address = 0;
+
+	if (!strstr(cmdline, "acpi_rsdp=") && !machine_ask(machine, &spec, &text, &ignored))
+		(void)!sscanf(str_text(&text), "acpi_rsdp=%llx", &address);
+	str_release(&text);
+	return address ? xasprintf(" acpi_rsdp=0x%llx", address) : xstrdup("");
+}
 
 static int load_by(struct machine *machine, const char *const *form, const char *kernel,
 	const char *cmdline, const char *initrd, struct err *err)
 {
+	char *rsdp = form == by_parts ? rsdp_word(machine, cmdline) : xstrdup("");
 	struct strv argv = STRV_INIT;
 	int ret;
 
 	strv_add(&argv, "kexec");
 	strv_add_all(&argv, form);
 	strv_add_many(&argv, "-l", kernel, NULL);
-	strv_addf(&argv, "--command-line=%s", cmdline);
+	strv_addf(&argv, "--command-line=%s%s", cmdline, rsdp);
 	if (initrd)
 		strv_addf(&argv, "--initrd=%s", initrd);
 	ret = machine_command(machine, strv_argv(&argv), LOAD_TIMEOUT_S * NS_PER_S, err);
 	strv_release(&argv);
+	free(rsdp);
 	return ret;
 }
 
 static int load(struct machine *machine, const struct boot_image *image, const char *kernel,
 	const char *initrd, struct err *err)
 {
-	const char *const(*forms)[3] = machine->ops->unchecked_kexec ? unchecked : checked;
+	bool unsafe = machine->ops->unchecked_kexec;
 	char *cmdline = machine->ops->cmdline ? machine->ops->cmdline(machine, image->cmdline)
 					      : xstrdup(image->cmdline);
-	struct err second = ERR_INIT;
-	int ret = load_by(machine, forms[0], kernel, cmdline, initrd, err);
+	struct err first = ERR_INIT, second = ERR_INIT;
+	int ret = load_by(machine, unsafe ? unchecked : by_file, kernel, cmdline, initrd, &first);
 
-	if (ret && ret != ERR_INTERRUPTED &&
-		load_by(machine, forms[1], kernel, cmdline, initrd, &second) == 0)
-		ret = 0;
-	if (second.code == ERR_INTERRUPTED)
-		ret = err_set(err, ERR_INTERRUPTED, "%s", second.text);
+	if (ret && ret != ERR_INTERRUPTED) {
+		ret = load_by(
+			machine, unsafe ? by_file : by_parts, kernel, cmdline, initrd, &second);
+		if (ret && ret != ERR_INTERRUPTED) {
+			(void)err_wrap(&second, "%.800s; then", first.text);
+			ret = kexec_refused(machine, &second);
+		}
+		first = second;
+	}
 	free(cmdline);
-	return ret == 0 ? 0 : err_wrap(err, "kexec cannot load %s", image->release);
+	return ret == 0 ? 0
+			: err_set(err, (enum err_code)ret, "kexec cannot load %s: %s",
+				  image->release, first.text);
 }
 
 static int kexec_boot(struct machine *machine, const struct boot_image *image, struct err *err)

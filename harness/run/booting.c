@@ -17,6 +17,9 @@
 
 enum { TRIES = 2 }; /* failed starts of a boot's kernel, over all sessions */
 
+/* The machine loads no kernel at all as it is set up: no boot is to blame, and none is lost. */
+static const char REFUSED[] = "refused";
+
 /* Why a try failed. */
 struct failure {
 	const char *reason;
@@ -172,6 +175,8 @@ static int start_kernel(struct rig *rig, const struct store_boot *boot, struct l
 	failure->reason = "boot-failed";
 	if (!ret && !joined)
 		ret = rig->remote.ops->boot(rig->remote.machine, &image, console, &failure->err);
+	if (ret == ERR_USAGE)
+		failure->reason = REFUSED;
 	fault_point("booted");
 	if (!ret && joined)
 		ret = join_kernel(rig, boot, joined, answer, failure);
@@ -293,6 +298,16 @@ static int fail_boot(struct rig *rig, const struct store_boot *boot, const struc
 		rig->engine->store, boot->id, failure->reason, failure->err.text, err);
 }
 
+/* The machine is left alone from here on, and its boots stay planned. */
+static int park(struct rig *rig, const struct store_boot *boot, const struct failure *failure,
+	bool *unusable, struct err *err)
+{
+	*unusable = true;
+	engine_note(rig->engine, boot->id, "lost", "%s: %s", rig->plan->machine->name,
+		failure->err.text);
+	return err_set(err, ERR_INFRA, "%s", failure->err.text);
+}
+
 /* Tries until the kernel is proved or the boot has failed. */
 static int start_boot(struct rig *rig, const struct store_boot *boot, struct live *live,
 	bool *unusable, bool *failed, struct err *err)
@@ -300,13 +315,16 @@ static int start_boot(struct rig *rig, const struct store_boot *boot, struct liv
 	int tries = 0;
 
 	for (size_t i = 0; i < boot->attempt_count; i++)
-		tries += !strcmp(boot->attempts[i].outcome, "failed");
+		tries += !strcmp(boot->attempts[i].outcome, "failed") &&
+			 strcmp(boot->attempts[i].reason, REFUSED);
 	for (;;) {
 		struct failure failure = {.reason = "boot-failed"};
 		int ret = try_once(rig, boot, live, &failure, err);
 
 		if (ret || !failure.reason)
 			return ret;
+		if (!strcmp(failure.reason, REFUSED))
+			return park(rig, boot, &failure, unusable, err);
 		tries++;
 		*failed = tries >= TRIES || failure.final || !rig_is_booted(rig);
 		if (*failed)

@@ -204,6 +204,23 @@ static int run_session(struct ssh *ssh, bool sudo, const struct proc_spec *spec,
 	return ret;
 }
 
+/* sudo's first line says why: no such program, a password, a terminal that it wants. */
+static int no_root(struct ssh *ssh, const struct proc_result *result, struct err *err)
+{
+	const char *said = str_text(&result->err_out);
+	size_t len = strcspn(said, "\n");
+	struct str text = STR_INIT;
+
+	str_add_safe(&text, said, len > 200 ? 200 : len);
+	ssh->refused = true;
+	(void)err_set(err, ERR_INFRA,
+		"ssh %s: the login is not root and 'sudo -n' does not make it root%s%s%s: put a "
+		"line 'USER ALL=(ALL) NOPASSWD: ALL' into /etc/sudoers.d there, or log in as root",
+		ssh->destination, text.len ? " (" : "", str_text(&text), text.len ? ")" : "");
+	str_release(&text);
+	return ERR_INFRA;
+}
+
 static int find_root(struct ssh *ssh, int64_t timeout_ns, struct err *err)
 {
 	static const char *const argv[] = {"id", "-u", NULL};
@@ -218,9 +235,7 @@ static int find_root(struct ssh *ssh, int64_t timeout_ns, struct err *err)
 		return ret;
 	ret = run_session(ssh, true, &spec, &result, err);
 	if (ret == 0 && strcmp(str_text(&result.out), "0\n") != 0)
-		ret = err_set(err, ERR_INFRA,
-			"ssh %s: the login is not root and 'sudo -n' does not make it root",
-			ssh->destination);
+		ret = no_root(ssh, &result, err);
 	proc_result_release(&result);
 	return ret;
 }

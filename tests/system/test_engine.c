@@ -228,6 +228,28 @@ static void a_machine_that_is_lost_keeps_its_plan(void **state)
 	assert_int_equal(view.machines[0].boots[1].state, STATE_DONE);
 }
 
+static void a_machine_that_loads_no_kernel_costs_no_boot(void **state)
+{
+	struct lab *lab = *state;
+	struct store_view view;
+	struct err err = ERR_INIT;
+
+	lab_set(lab, "refuses");
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(lab_run(lab, &err), ERR_INFRA);
+		assert_non_null(strstr(err.text, "it loads no kernel"));
+	}
+	lab_view(lab, &view);
+	assert_int_equal(view.machines[0].boots[0].state, STATE_STARTED);
+	assert_string_equal(view.machines[0].boots[0].attempts[0].reason, "refused");
+	lab_unset(lab, "refuses");
+	must_run(lab);
+	lab_view(lab, &view);
+	assert_int_equal(view.machines[0].boots[0].state, STATE_DONE);
+	assert_int_equal(view.machines[0].boots[0].attempt_count, 4);
+	lab_assert_whole(lab);
+}
+
 static void a_missing_program_is_told_before_anything_is_measured(void **state)
 {
 	struct lab *lab = *state;
@@ -615,6 +637,7 @@ int main(void)
 		TEST(a_failing_program_is_a_row_with_its_reason),
 		TEST(output_without_numbers_is_unparsable),
 		TEST(a_machine_that_is_lost_keeps_its_plan),
+		TEST(a_machine_that_loads_no_kernel_costs_no_boot),
 		TEST(a_missing_program_is_told_before_anything_is_measured),
 		TEST(two_engines_never_share_an_experiment),
 		TEST(switches_are_put_back),

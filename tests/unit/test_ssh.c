@@ -42,7 +42,8 @@ static int set_up(void **state)
 		return -1;
 	put_script("bin/ssh", fake);
 	put_script("bin/id", "#!/bin/sh\necho ${FAKE_UID:-0}\n");
-	put_script("bin/sudo", "#!/bin/sh\n[ \"$FAKE_SUDO\" ] || exit 1\n"
+	put_script("bin/sudo", "#!/bin/sh\n[ \"$FAKE_SUDO\" ] || { echo 'sudo: a password is "
+			       "required' >&2; exit 1; }\n"
 			       "export FAKE_UID=0; shift 2; exec \"$@\"\n");
 	old_path = xstrdup(getenv("PATH"));
 	path = xasprintf("%s:%s", in_scratch("bin"), old_path);
@@ -184,7 +185,9 @@ static void others_than_root_go_by_sudo(void **state KB_UNUSED)
 
 	(void)setenv("FAKE_UID", "1000", 1);
 	assert_int_equal(ssh_connect(ssh, 30 * NS_PER_S, &err), ERR_INFRA);
-	assert_non_null(strstr(err.text, "sudo -n"));
+	assert_non_null(strstr(err.text, "'sudo -n' does not make it root (sudo: a password is "
+					 "required): put a line 'USER ALL"));
+	assert_true(ssh_was_refused(ssh));
 	(void)setenv("FAKE_SUDO", "1", 1);
 	assert_int_equal(ssh_run(ssh, &spec, &result, &err), 0);
 	assert_string_equal(str_text(&result.out), "0\n");
