@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "cmd/answer.h"
+#include "cmd/next.h"
 #include "judge/judge.h"
 #include "judge/suites.h"
 #include "version.h"
@@ -71,6 +72,7 @@ int answer_report(struct cmd *cmd, int64_t experiment_id, bool allow_open, struc
 	if (ret)
 		return ret;
 	report.suites = suites;
+	next_steps(&report);
 	return (int)answer_write(cmd, &report, allow_open);
 }
 

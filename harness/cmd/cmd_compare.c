@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "cmd/answer.h"
+#include "cmd/next.h"
 #include "judge/judge.h"
 #include "model/name.h"
 #include "report/compare.h"
@@ -80,6 +81,8 @@ static int compare_variants(struct cmd *cmd, const struct options *options, stru
 	if (!ret)
 		ret = report_load_pair(
 			cmd->store, &view, b, a, verdicts, count, cmd->arena, &report, err);
+	if (!ret)
+		next_steps(&report);
 	return ret ? ret : (int)answer_write(cmd, &report, options->allow_inconclusive);
 }
 

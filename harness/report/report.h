@@ -37,6 +37,7 @@ struct report_block {
 };
 
 enum report_note_kind {
+	NOTE_NEXT,    /* what can be tried after a regression */
 	NOTE_WARNING, /* something that may make the numbers mean less than they seem to */
 	NOTE_BUILD,   /* a build that failed */
 	NOTE_BOOT,    /* boots that failed */

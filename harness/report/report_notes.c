@@ -15,6 +15,7 @@ enum { CONFIG_OPTIONS_SHOWN = 12, RECIPE_MAX_BYTES = 1 << 20 };
 const char *report_note_name(enum report_note_kind kind)
 {
 	static const char *const names[] = {
+		[NOTE_NEXT] = "next",
 		[NOTE_WARNING] = "warning",
 		[NOTE_BUILD] = "build",
 		[NOTE_BOOT] = "boot",

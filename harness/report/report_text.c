@@ -317,6 +317,7 @@ static void write_block(const struct report *report, const struct layout *layout
 static void write_notes(const struct report *report, const struct layout *layout, struct str *out)
 {
 	static const char *const titles[] = {
+		[NOTE_NEXT] = "Next",
 		[NOTE_WARNING] = "Warnings",
 		[NOTE_BUILD] = "Builds",
 		[NOTE_BOOT] = "Boots",

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "git_repo.h"
 #include "sys/gitrepo.h"
+#include "sys/gitrepo_diff.h"
 
 /*
  * Real repositories made by git itself. `top` is the folder of one test; `repo` in it is a
@@ -504,6 +505,41 @@ static void names_do_not_lead_outside(void **state KB_UNUSED)
 	gitrepo_free(repo);
 }
 
+static void trees_are_compared_below_a_folder(void **state KB_UNUSED)
+{
+	static const char hunk[] = "@@ -1,6 +1,6 @@\n 1\n 2\n-3\n+three\n 4\n 5\n 6\n";
+	struct gitrepo *repo;
+	struct gitid commit, first, second;
+	struct str diff = STR_INIT;
+	struct err err = ERR_INIT;
+
+	assert_int_equal(gitrepo_open(at("repo"), &repo, &err), 0);
+	assert_int_equal(gitrepo_resolve(repo, "one", &commit, NULL, &err), 0);
+	assert_int_equal(gitrepo_tree_of(repo, &commit, &first, &err), 0);
+	assert_int_equal(gitrepo_resolve(repo, "two", &commit, NULL, &err), 0);
+	assert_int_equal(gitrepo_tree_of(repo, &commit, &second, &err), 0);
+	assert_int_equal(
+		gitrepo_diff(repo, first.hex, second.hex, "kernel", 1000, &diff, &err), 0);
+	assert_non_null(strstr(str_text(&diff), hunk));
+	/* outside the folder, and between equal trees, there is nothing */
+	str_reset(&diff);
+	assert_int_equal(gitrepo_diff(repo, first.hex, second.hex, "gone", 1000, &diff, &err), 0);
+	assert_int_equal(gitrepo_diff(repo, first.hex, first.hex, "kernel", 1000, &diff, &err), 0);
+	/* a folder is named, not a pattern */
+	assert_int_equal(gitrepo_diff(repo, first.hex, second.hex, "k*", 1000, &diff, &err), 0);
+	assert_int_equal(gitrepo_diff(repo, first.hex, second.hex, "kernel", 60, &diff, &err),
+		ERR_USAGE);
+	assert_non_null(strstr(err.text, "longer than 60 bytes"));
+	err = (struct err)ERR_INIT;
+	assert_int_equal(
+		gitrepo_diff(repo, first.hex, commit.hex, "kernel", 1000, &diff, &err),
+		ERR_NOT_FOUND);
+	assert_non_null(strstr(err.text, "has no tree"));
+	assert_int_equal(diff.len, 0);
+	str_release(&diff);
+	gitrepo_free(repo);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -521,6 +557,7 @@ int main(void)
 		TEST(interrupted_checkouts_are_mended),
 		TEST(folders_and_files_change_places),
 		TEST(names_do_not_lead_outside),
+		TEST(trees_are_compared_below_a_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
