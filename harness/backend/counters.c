@@ -139,31 +139,6 @@ static void add_operations(struct collecting *c)
 		counter->reason = "the run did not tell its operations";
 }
 
-/* "1234", "0.82", and "0,82" of a locale that perf was not to use. */
-static int read_value(struct stream field, double *out, struct err *err)
-{
-	char text[64];
-	char *comma;
-
-	if (field.len >= sizeof(text))
-		return err_set(
-			err, ERR_INVALID, "a value of perf's is %zu characters long", field.len);
-	memcpy(text, field.bytes, field.len);
-	text[field.len] = '\0';
-	comma = strchr(text, ',');
-	if (comma)
-		*comma = '.';
-	if (strlen(text) != field.len || num_double(text, out, NULL) || *out < 0) {
-		struct str safe = STR_INIT;
-
-		str_add_safe(&safe, field.bytes, field.len);
-		(void)err_set(err, ERR_INVALID, "'%.60s' is no count of perf's", str_text(&safe));
-		str_release(&safe);
-		return ERR_INVALID;
-	}
-	return 0;
-}
-
 static const char *safe_text(const struct collecting *c, struct stream field)
 {
 	struct str safe = STR_INIT;
@@ -182,28 +157,29 @@ static int add_perf_line(struct collecting *c, const struct perf_line *line, str
 		double ns;
 	} times[] = {{"msec", 1e6}, {"ms", 1e6}, {"ns", 1}, {"nsec", 1}, {"sec", 1e9}};
 	const char *name = safe_text(c, perf_line_event(line));
-	const char *unit = safe_text(c, line->fields[PERF_UNIT]);
-	const char *absent = perf_line_absent(line);
-	double value, pct;
+	struct perf_count count;
+	const char *unit;
+	double value;
 	int ret;
 
 	if (is_known(c, name))
 		return 0;
-	if (absent) {
-		add_absent(c, name, absent);
+	ret = perf_line_count(line, &count, err);
+	if (!ret && count.absent) {
+		add_absent(c, name, count.absent);
 		return 0;
 	}
-	ret = read_value(line->fields[PERF_VALUE], &value, err);
 	if (!ret)
-		ret = perf_line_pct(line, &pct, err);
+		ret = num_double(count.number, &value, err);
 	if (ret)
 		return err_wrap(err, "%s", name);
+	unit = arena_strdup(c->arena, count.unit);
 	for (size_t i = 0; i < ARRAY_SIZE(times); i++)
 		if (strcmp(unit, times[i].unit) == 0) {
 			value *= times[i].ns;
 			unit = "ns";
 		}
-	add(c, name, unit, value)->counted_pct = pct;
+	add(c, name, unit, value)->counted_pct = count.pct;
 	return 0;
 }
 
@@ -218,7 +194,7 @@ static int add_perf(struct collecting *c, struct err *err)
 
 		if (!line.len || *line.bytes == '#')
 			continue;
-		perf_line_split(line.bytes, line.len, &fields);
+		perf_line_split(line.bytes, line.len, ';', &fields);
 		if (!whole || fields.count <= PERF_EVENT || !fields.fields[PERF_EVENT].len)
 			ret = err_set(err, ERR_INVALID, "'%.60s' is no line of perf stat -x';'",
 				safe_text(c, line));

@@ -4,67 +4,69 @@
 #include "base/str.h"
 #include "backend/perf_line.h"
 
-/* Counts of `perf stat -x';'` as metrics: the pattern is the event's name. */
+/* Counts of perf stat as metrics: the pattern is the event's name. */
 
 /* An estimate is no measurement. */
-static int check_share(const struct perf_line *line, struct err *err)
+static int check_share(const struct perf_count *count, struct err *err)
 {
-	double pct = 0;
-	int ret = perf_line_pct(line, &pct, err);
-
-	if (!ret && pct < 100)
-		ret = err_set(err, ERR_INVALID,
-			"it was counted for %g %% of the time only: there are more events than "
-			"counters",
-			pct);
-	return ret;
+	if (count->pct >= 100)
+		return 0;
+	return err_set(err, ERR_INVALID,
+		"it was counted for %g %% of the time only: there are more events than counters",
+		count->pct);
 }
 
-static int read_line(const struct metric_spec *metric, const struct perf_line *line,
+static int add_count(const struct metric_spec *metric, const struct perf_count *count,
 	struct findings *out, struct err *err)
 {
-	const struct stream *value = &line->fields[PERF_VALUE], *unit = &line->fields[PERF_UNIT];
-	const char *absent = perf_line_absent(line);
 	struct str text = STR_INIT;
-	int ret;
+	int ret = check_share(count, err);
 
-	if (absent)
-		return metric->optional ? 0 : err_set(err, ERR_INVALID, "perf says <%s>", absent);
-	ret = check_share(line, err);
 	if (ret)
 		return ret;
-	str_add_bytes(&text, value->bytes, value->len);
-	str_add_char(&text, ' ');
-	str_add_bytes(&text, unit->bytes, unit->len);
+	str_addf(&text, "%s %s", count->number, count->unit);
 	ret = findings_add(metric, text.text, text.len, out, err);
 	str_release(&text);
 	return ret;
 }
 
-static bool is_wanted(const struct perf_line *line, const char *event)
+/* As 1 when the line is a count of the event, 0 when not. */
+static int read_line(struct perf_table *table, const char *bytes, size_t len, const char *event,
+	struct perf_count *out, struct err *err)
 {
-	struct stream name;
+	struct perf_line line;
+	int ret;
 
-	if (line->count <= PERF_EVENT)
-		return false;
-	name = perf_line_event(line);
-	return name.len == strlen(event) && memcmp(name.bytes, event, name.len) == 0;
+	if (perf_line_find(bytes, len, event, &line)) {
+		ret = perf_line_count(&line, out, err);
+		return ret ? ret : 1;
+	}
+	ret = perf_json_count(bytes, len, event, out, err);
+	return ret ? ret : perf_table_count(table, bytes, len, event, out, err);
 }
 
 int reader_find_perf(const struct metric_spec *metric, const char *bytes, size_t len,
 	struct findings *out, struct err *err)
 {
-	struct perf_line line;
+	struct perf_table table = {false};
+	struct perf_count count;
 	int ret = 0;
 
 	while (len && ret == 0) {
 		const char *end = memchr(bytes, '\n', len);
 		size_t got = end ? (size_t)(end - bytes) : len;
 
-		perf_line_split(bytes, got, &line);
-		if (is_wanted(&line, metric->pattern))
-			ret = end ? read_line(metric, &line, out, err)
-				  : err_set(err, ERR_INVALID, "perf's line is cut");
+		ret = read_line(&table, bytes, got, metric->pattern, &count, err);
+		if (ret == 1 && !end)
+			return err_set(err, ERR_INVALID, "perf's line is cut");
+		if (ret == 1 && count.absent && metric->optional) {
+			out->count = 0; /* what is left would be a part of it */
+			return 0;
+		}
+		if (ret == 1)
+			ret = count.absent
+				      ? err_set(err, ERR_INVALID, "perf says <%s>", count.absent)
+				      : add_count(metric, &count, out, err);
 		bytes += got + (end != NULL);
 		len -= got + (end != NULL);
 	}

@@ -208,7 +208,7 @@ const struct opt metric_opts[] = {
 	{"csv", OPT_CUSTOM, .read = read_pattern, .json = pattern_json,
 		.check = name_check_line, .help = "column of the value in CSV output"},
 	{"perf", OPT_CUSTOM, .read = read_pattern, .json = pattern_json,
-		.check = name_check_line, .help = "event whose count perf stat -x';' prints"},
+		.check = name_check_line, .help = "event whose count perf stat prints"},
 	{"within", OPT_TEXT, METRIC(within), .check = check_regex,
 		.help = "a regular expression; only what it matches is looked at"},
 	{"which", OPT_CHOICE, METRIC(which), .def = "only", .choices = which_names,

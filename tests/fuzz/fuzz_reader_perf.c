@@ -4,7 +4,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-	static const char *const events[] = {"task-clock", "cycles", "", "a;b"};
+	static const char *const events[] = {"task-clock", "context-switches", "cycles", "", "a;b"};
 	const struct suite suite = {.name = "perf"};
 	const struct condition condition = {.cpus = 1};
 

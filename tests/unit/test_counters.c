@@ -125,7 +125,7 @@ static void events_are_divided_by_operations(void **state)
 		"<not supported>;;cycles;0;100.00;;\n"
 		"<not counted>;;branches;0;0.00;;\n"
 		"1000;;instructions;1234;62.50;;\n"
-		"0,50;msec;cpu-clock [software];1;100.00\n"
+		"0,50;msec;cpu-clock [software];1;100,00\n"
 		"7;Joules;power/energy-pkg/;1;100.00;;\n");
 	must_read(b);
 	assert_int_equal(b->count, 8 + ARRAY_SIZE(functions) - 1);
