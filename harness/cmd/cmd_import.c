@@ -28,9 +28,9 @@ static const struct opt rows[] = {
 	{.name = "baseline",
 		.type = OPT_TEXT,
 		.offset = offsetof(struct options, baseline),
-		.required = true,
 		.arg = "VARIANT",
-		.help = "the variant that the others are compared with"},
+		.help = "the variant that the others are compared with; needed unless a column "
+			"against says it"},
 	{.name = "name",
 		.type = OPT_TEXT,
 		.offset = offsetof(struct options, name),
@@ -61,6 +61,21 @@ static const char *name_of_file(struct arena *arena, const char *file)
 	char *name = arena_strndup(arena, last, dot ? (size_t)(dot - last) : strlen(last));
 
 	return name_check(name, &err) ? "import" : name;
+}
+
+/* What was asked for, or what the table says; NULL when it does not. */
+static const char *choose_baseline(
+	const struct options *options, const struct import_table *table, struct err *err)
+{
+	if (options->baseline)
+		return options->baseline;
+	if (table->has_against)
+		return *table->baseline ? table->baseline : table->variants[0];
+	err_set(err, ERR_USAGE,
+		"%s has no column against: name the variant that the others are compared with "
+		"(--baseline VARIANT)",
+		options->file);
+	return NULL;
 }
 
 /* The baseline first, the others in the order in which they appear. */
@@ -122,11 +137,13 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 	const struct options *options = arg;
 	struct import_table table = {0};
 	struct store_import import;
+	const char *baseline = NULL;
 	int64_t id;
 	int ret = read_file(cmd, options, &table, err);
 
 	if (!ret)
-		ret = order_variants(table.variants, options->baseline, err);
+		baseline = choose_baseline(options, &table, err);
+	ret = ret ? ret : baseline ? order_variants(table.variants, baseline, err) : ERR_USAGE;
 	if (!ret) {
 		import = (struct store_import){
 			.name = options->name ? options->name
@@ -135,6 +152,7 @@ static int run(struct cmd *cmd, const void *arg, struct err *err)
 			.about = arena_printf(
 				cmd->arena, "imported from %s", path_name(options->file)),
 			.variants = table.variants,
+			.has_against = table.has_against && !options->baseline,
 			.margin_pct = options->margin_pct,
 			.alpha_pct = options->alpha_pct,
 			.version = KB_VERSION,

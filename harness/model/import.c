@@ -40,6 +40,8 @@ enum column {
 	CONTROL_OF,
 	CONTROL,
 	DECIDES,
+	AGAINST,
+	LAYOUT_OF,
 	COUNTER,
 	TOTAL,
 	COUNTED,
@@ -81,6 +83,8 @@ static const struct {
 	[CONTROL_OF] = {"control_of", OPTIONAL},
 	[CONTROL] = {"control", OPTIONAL},
 	[DECIDES] = {"decides", OPTIONAL},
+	[AGAINST] = {"against", OPTIONAL},
+	[LAYOUT_OF] = {"layout_of", OPTIONAL},
 	[COUNTER] = {"counter", OPTIONAL},
 	[TOTAL] = {"total", OPTIONAL},
 	[COUNTED] = {"counted_pct", OPTIONAL},
@@ -145,6 +149,10 @@ static int read_head(struct import *import, struct err *err)
 			(columns[c].need == ALWAYS ||
 				columns[c].need == (import->means ? FOR_MEANS : FOR_RUNS)))
 			return fail(import, err, "column %s is missing", columns[c].name);
+	if (import->at[LAYOUT_OF] >= 0 && import->at[AGAINST] < 0)
+		return fail(import, err,
+			"there is a column layout_of and none that says what each variant is "
+			"compared with: against");
 	return 0;
 }
 
@@ -295,6 +303,10 @@ static int read_marks(struct import *import, struct store_import_row *row, struc
 		ret = read_mark(import, DECIDES, &decides, err);
 	if (!ret && *field(import, CONTROL_OF))
 		ret = read_name(import, CONTROL_OF, name_check, &row->control_of, err);
+	if (!ret && *field(import, AGAINST))
+		ret = read_name(import, AGAINST, name_check, &row->against, err);
+	if (!ret && *field(import, LAYOUT_OF))
+		ret = read_name(import, LAYOUT_OF, name_check, &row->layout_of, err);
 	row->undeciding = !decides;
 	return ret;
 }
@@ -371,7 +383,8 @@ static bool is_failed(const struct import *import)
 
 static int read_row(struct import *import, size_t width, struct err *err)
 {
-	struct store_import_row row = {.cv_pct = (double)NAN, .flags = ""};
+	struct store_import_row row = {
+		.cv_pct = (double)NAN, .flags = "", .against = "", .layout_of = ""};
 	int ret;
 
 	if (import->csv.count != width)
@@ -427,6 +440,33 @@ static int read_rows(struct import *import, struct err *err)
 	return ret;
 }
 
+/* The baseline of one variant; "" when it has none. */
+static const char *against_of(const struct import *import, const char *variant)
+{
+	for (size_t i = 0; i < import->count; i++)
+		if (strcmp(import->rows[i].variant, variant) == 0)
+			return import->rows[i].against;
+	return "";
+}
+
+/* What the first variant that is compared at all is compared with in the end. */
+static const char *main_baseline(const struct import *import)
+{
+	const char *baseline = "";
+
+	for (size_t i = 0; i < import->count && !*baseline; i++)
+		if (!*import->rows[i].layout_of)
+			baseline = import->rows[i].against;
+	for (size_t i = 0; i < import->names[VARIANT].count; i++) {
+		const char *next = against_of(import, baseline);
+
+		if (!*next)
+			break;
+		baseline = next;
+	}
+	return baseline;
+}
+
 static void hand_over(struct import *import, struct import_table *out)
 {
 	struct names *variants = &import->names[VARIANT];
@@ -434,6 +474,8 @@ static void hand_over(struct import *import, struct import_table *out)
 	out->rows = import->rows;
 	out->count = import->count;
 	out->failed = import->failed;
+	out->has_against = import->at[AGAINST] >= 0;
+	out->baseline = out->has_against ? main_baseline(import) : "";
 	out->name = import->names[EXPERIMENT].count ? import->names[EXPERIMENT].items[0] : "";
 	GROW(variants->items, variants->count, variants->capacity);
 	variants->items[variants->count] = NULL;

@@ -15,6 +15,8 @@ struct import_table {
 	size_t count;
 	size_t failed;	       /* rows of runs without samples, which are left out */
 	const char *name;      /* the experiment column; "" when there is none */
+	bool has_against;      /* it says itself what each variant is compared with */
+	const char *baseline;  /* then the one that comes first; "" when nothing is compared */
 	const char **variants; /* in order of appearance, NULL-ended */
 };
 

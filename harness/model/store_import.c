@@ -18,6 +18,7 @@ struct import {
 	/* of the last row: the next one is mostly of the same boot and condition */
 	const struct store_import_row *last;
 	int64_t machine_id, variant_id, boot_id, condition_id, metric_id;
+	const struct store_import_row **firsts; /* the first row of each variant; NULL before */
 };
 
 static int add_experiment(struct import *import, struct err *err)
@@ -52,22 +53,69 @@ static int add_variants(struct import *import, struct err *err)
 	return ret;
 }
 
-/* Another label is compared with what it is one of. */
-static int mark_control(struct import *import, const struct store_import_row *row, struct err *err)
+static const char *said(const char *text)
 {
-	struct db *db = import->store->db;
-	int64_t base;
-	int ret = db_get_int(db, &base, err,
+	return text ? text : "";
+}
+
+/* The id of another variant of the table. */
+static int find_other(
+	struct import *import, const char *name, const char *what, int64_t *id, struct err *err)
+{
+	int ret = db_get_int(import->store->db, id, err,
 		"SELECT id FROM variant WHERE experiment_id = ? AND name = ? AND id <> ?", "iti",
-		import->experiment_id, row->control_of, import->variant_id);
+		import->experiment_id, name, import->variant_id);
 
 	if (ret == ERR_NOT_FOUND)
 		return err_set(err, ERR_USAGE,
-			"it is a control of '%s', which is no other variant of this table",
-			row->control_of);
+			"it is %s '%s', which is no other variant of this table", what, name);
+	return ret;
+}
+
+/* Another label is compared with what it is one of, and a layout with its baseline in the same. */
+static int mark_variant(struct import *import, const struct store_import_row *row, struct err *err)
+{
+	struct db *db = import->store->db;
+	bool control = *said(row->control_of), layout = *said(row->layout_of);
+	int64_t base = 0, written = 0;
+	int ret = 0;
+
+	if (!control && !layout && !import->what->has_against)
+		return 0;
+	if (control)
+		ret = find_other(import, row->control_of, "a control of", &base, err);
+	else if (*said(row->against))
+		ret = find_other(import, row->against, "compared with", &base, err);
+	if (!ret && layout)
+		ret = find_other(import, row->layout_of, "a layout of", &written, err);
 	return ret ? ret
-		   : db_run(db, err, "UPDATE variant SET control = 1, against_id = ? WHERE id = ?",
-			     "ii", base, import->variant_id);
+		   : db_run(db, err,
+			     "UPDATE variant SET control = ?, against_id = nullif(?, 0),"
+			     " layout_of_id = nullif(?, 0) WHERE id = ?",
+			     "iiii", (int64_t)control, base, written, import->variant_id);
+}
+
+/* The first row of a variant says what it counts for; the others agree. */
+static int check_marks(struct import *import, const struct store_import_row *row, struct err *err)
+{
+	const char *const *variants = import->what->variants;
+	const struct store_import_row *first;
+	size_t at = 0;
+
+	while (strcmp(variants[at], row->variant) != 0)
+		at++;
+	first = import->firsts[at];
+	if (!first) {
+		import->firsts[at] = row;
+		return mark_variant(import, row, err);
+	}
+	if (strcmp(said(first->control_of), said(row->control_of)) != 0 ||
+		strcmp(said(first->against), said(row->against)) != 0 ||
+		strcmp(said(first->layout_of), said(row->layout_of)) != 0)
+		return err_set(err, ERR_USAGE,
+			"an earlier row of %s is compared with something else or marked otherwise",
+			row->variant);
+	return 0;
 }
 
 static int find_variant(struct import *import, const struct store_import_row *row, struct err *err)
@@ -79,9 +127,7 @@ static int find_variant(struct import *import, const struct store_import_row *ro
 	if (ret == ERR_NOT_FOUND)
 		return err_set(
 			err, ERR_USAGE, "variant '%s' is not among those named", row->variant);
-	if (!ret && row->control_of && *row->control_of)
-		ret = mark_control(import, row, err);
-	return ret;
+	return ret ? ret : check_marks(import, row, err);
 }
 
 /* After INSERT OR IGNORE: the row's id, when it agrees with what the present line says. */
@@ -328,6 +374,7 @@ int store_import(struct store *store, const struct store_import *what, int64_t *
 	ret = db_begin(store->db, err);
 	if (ret)
 		return ret;
+	import.firsts = xcalloc(argv_count(what->variants) + 1, sizeof(*import.firsts));
 	ret = add_experiment(&import, err);
 	if (!ret)
 		ret = add_variants(&import, err);
@@ -336,6 +383,7 @@ int store_import(struct store *store, const struct store_import *what, int64_t *
 		if (ret)
 			err_wrap(err, "row %zu", i + 1);
 	}
+	free(import.firsts);
 	ret = db_finish(store->db, ret, err);
 	if (!ret)
 		*experiment_id = import.experiment_id;

@@ -82,6 +82,8 @@ struct store_import_row {
 	const char *metric, *unit;
 	bool lower_is_better;
 	const char *control_of; /* the variant that this one is another label of; NULL or "" */
+	const char *layout_of;	/* the variant that this one is in another code layout; the same */
+	const char *against;	/* its baseline, where the rows say it; NULL or "": none */
 	bool control;		/* its suite is a canary */
 	bool undeciding;	/* its condition is not of the headline set; nor is a canary */
 	int64_t run; /* from 1; 0: the value is the boot's mean, of `runs` runs with CV cv_pct */
@@ -106,6 +108,8 @@ struct store_import {
 	const char *version;
 	const struct store_import_row *rows;
 	size_t count;
+	bool has_against; /* each is compared with what its rows say, else with the first; those
+			     with layout_of always with what they say */
 };
 
 /* Published or foreign measurements as an experiment of kind import, all or nothing. Either all

@@ -20,7 +20,12 @@ static const char *text_or_empty(struct db_rows *rows, int column)
 struct store_marks store_read_marks(struct db_rows *rows, int at)
 {
 	return (struct store_marks){
-		text_or_empty(rows, at), db_int(rows, at + 1), db_int(rows, at + 2)};
+		text_or_empty(rows, at),
+		db_int(rows, at + 1),
+		db_int(rows, at + 2),
+		text_or_empty(rows, at + 3),
+		text_or_empty(rows, at + 4),
+	};
 }
 
 int store_each_sample(

@@ -17,6 +17,8 @@ struct store_marks {
 	const char *control_of; /* the variant that this one is another label of; "" */
 	bool control;		/* its suite is a canary */
 	bool decides;		/* its condition is of the headline set */
+	const char *against;	/* the variant's baseline; "" it is compared with nothing */
+	const char *layout_of;	/* the variant that this one is in another code layout; "" */
 };
 
 /* One sample with everything that says where it is from. */

@@ -26,10 +26,11 @@ struct field {
 #define INT(key, value) ((struct field){.name = (key), .kind = FIELD_INT, .integer = (value)})
 #define NUM(key, value) ((struct field){.name = (key), .kind = FIELD_NUM, .number = (value)})
 
-/* What a row counts for: three fields. */
-#define MARKS(marks)                                                             \
-	TEXT("control_of", (marks).control_of), INT("control", (marks).control), \
-		INT("decides", (marks).decides)
+/* What a row counts for: five fields. */
+#define MARKS(marks)                                                               \
+	TEXT("control_of", (marks).control_of), INT("control", (marks).control),   \
+		INT("decides", (marks).decides), TEXT("against", (marks).against), \
+		TEXT("layout_of", (marks).layout_of)
 
 /* Columns that only experiments with counters have stand last. */
 enum { COUNTER_FIELDS = 3 };

@@ -616,6 +616,7 @@ static int64_t import_file(struct lab *lab, const char *path, const char *baseli
 		}
 	import = (struct store_import){.name = table.name,
 		.about = "imported",
+		.has_against = table.has_against,
 		.variants = table.variants,
 		.margin_pct = 1,
 		.alpha_pct = 5,
@@ -672,7 +673,8 @@ static void exports_are_what_was_imported(void **state)
 		{"tests/fixtures/import/sembench_bracket.csv", "baseline"},
 		{"tests/fixtures/import/newidle_matrix.csv", "revert"},
 		{"tests/fixtures/import/runs.csv", "base"},
-		{"tests/fixtures/import/labels.csv", "base"}};
+		{"tests/fixtures/import/labels.csv", "base"},
+		{"tests/fixtures/import/layouts.csv", "base"}};
 	struct lab *lab = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
@@ -724,6 +726,43 @@ static void marks_survive_export_and_import(void **state)
 	controls = json_object_get(json_object_get(root, "summary"), "controls");
 	assert_int_equal(json_get_int(controls, "tested", -1), 2);
 	json_decref(root);
+	str_release(&text);
+}
+
+/* layouts.csv: a patch that costs 5 % in one condition and 10 % in the other, and the same pair in
+ * two other layouts, in one of which the first cost is not there. */
+static void layouts_survive_export_and_import(void **state)
+{
+	static const struct layout layout = {80, false, false};
+	struct lab *lab = *state;
+	const struct report *report = &lab->report;
+	const struct store_variant *variants;
+	struct str text = STR_INIT;
+
+	lab->id = import_file(lab, "tests/fixtures/import/layouts.csv", "base");
+	OK(lab, judge_experiment(lab->store, lab->id, "test", &lab->err));
+	OK(lab, report_load(lab->store, lab->id, &lab->arena, &lab->report, &lab->err));
+	variants = report->view.variants;
+	assert_int_equal(report->view.variant_count, 6);
+	assert_string_equal(variants[3].name, "patch-aligned");
+	assert_ptr_equal(variants[3].layout_of, &variants[1]);
+	assert_ptr_equal(variants[3].against, &variants[2]);
+	assert_ptr_equal(variants[2].layout_of, &variants[0]);
+	assert_null(variants[2].against);
+	/* the patch alone counts, in its two conditions */
+	assert_int_equal(report->words[VERDICT_REGRESSED], 2);
+	assert_int_equal(report->words[VERDICT_IMPROVED] + report->words[VERDICT_EQUIVALENT] +
+				 report->words[VERDICT_INCONCLUSIVE] + report->missing,
+		0);
+	report_write_text(report, &layout, &text);
+	assert_non_null(strstr(str_text(&text), "REGRESSED 2 of 2; worst: patch in fan/stays, "));
+	assert_non_null(strstr(str_text(&text), "  REGRESSED, layout suspect [1]   REGRESSED [2]"));
+	assert_non_null(strstr(str_text(&text),
+		"[1] layout suspect: patch-aligned is equivalent (+0.12 %), patch-padded is\n"
+		"    regressed (-4.72 %)\n"
+		"[2] in other layouts, too: patch-aligned is regressed (-9.79 %), patch-padded is\n"
+		"    regressed (-10.12 %)\n"));
+	assert_null(strstr(str_text(&text), "\n  patch-"));
 	str_release(&text);
 }
 
@@ -812,6 +851,52 @@ static void two_experiments_stand_side_by_side(void **state)
 	str_release(&text);
 }
 
+/* Two rows of two boots: what each is compared with, another label of, and a layout of. */
+static void baselines_that_are_not_there_are_refused(void **state)
+{
+	static const struct {
+		const char *marks[2], *says;
+	} cases[] = {
+		{{",,", "base,,"}, NULL},
+		{{",,", "none,,"}, "row 2: it is compared with 'none', which is no other variant"},
+		{{",,", "patch,,"}, "it is compared with 'patch', which is no other variant"},
+		{{",,", ",,none"}, "it is a layout of 'none'"},
+		{{",,", ",none,"}, "it is a control of 'none'"},
+	};
+	struct lab *lab = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char *text = xasprintf("machine,variant,boot,block,suite,condition,workers,metric,"
+				       "unit,better,run,warmup,ordinal,value,against,control_of,"
+				       "layout_of\n"
+				       "box,base,1,1,s,c,1,m,s,lower,1,0,1,5,%s\n"
+				       "box,patch,2,1,s,c,1,m,s,lower,1,0,1,5,%s\n",
+			cases[i].marks[0], cases[i].marks[1]);
+		struct import_table table;
+		struct err err = ERR_INIT;
+		int64_t id;
+		int ret;
+
+		OK(lab, import_read(&lab->arena, text, strlen(text), &table, &lab->err));
+		assert_true(table.has_against);
+		assert_string_equal(table.baseline, i < 3 ? table.rows[1].against : "");
+		ret = store_import(lab->store,
+			&(struct store_import){.name = "x",
+				.about = "",
+				.variants = table.variants,
+				.has_against = true,
+				.version = "test",
+				.rows = table.rows,
+				.count = table.count},
+			&id, &err);
+		assert_int_equal(ret, cases[i].says ? ERR_USAGE : 0);
+		if (cases[i].says && !strstr(err.text, cases[i].says))
+			fail_msg("%s: not %s", err.text, cases[i].says);
+		import_release(&table);
+		free(text);
+	}
+}
+
 static void wrong_tables_are_refused(void **state)
 {
 	static const struct {
@@ -822,6 +907,9 @@ static void wrong_tables_are_refused(void **state)
 		{"machine,variante\n", "did you mean 'variant'"},
 		{"machine,machine\n", "twice"},
 		{"\"machine\n", "never closed"},
+		{"machine,variant,boot,block,suite,condition,workers,metric,unit,better,run,warmup,"
+		 "ordinal,value,layout_of\n",
+			"none that says what each variant is compared with"},
 	};
 	static const char head[] =
 		"machine,variant,boot,block,suite,condition,workers,metric,unit,better,run,warmup,"
@@ -877,6 +965,9 @@ int main(void)
 		TEST(published_means_give_the_published_gain),
 		TEST(exports_are_what_was_imported),
 		TEST(marks_survive_export_and_import),
+		TEST(layouts_survive_export_and_import),
+		TEST(baselines_that_are_not_there_are_refused),
+		TEST(layouts_survive_export_and_import),
 		TEST(a_control_that_moves_takes_the_trust_away),
 		TEST(json_lines_are_json),
 		TEST(two_experiments_stand_side_by_side),

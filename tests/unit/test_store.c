@@ -596,7 +596,7 @@ static void an_import_of_means_gives_means(void **state)
 			.runs = 9,
 			.cv_pct = 1.24},
 	};
-	struct store_import what = {"lin", "", names, 1, 5, "test", rows, 2};
+	struct store_import what = {"lin", "", names, 1, 5, "test", rows, 2, false};
 	struct seen seen = {0};
 	struct store_view view;
 	int64_t id;
@@ -630,7 +630,7 @@ static void an_import_of_runs_keeps_flags_and_warmups(void **state)
 	static const char *const names[] = {"A", NULL};
 	struct lab *lab = *state;
 	struct store_import_row rows[3];
-	struct store_import what = {"runs", "", names, 1, 5, "test", rows, 3};
+	struct store_import what = {"runs", "", names, 1, 5, "test", rows, 3, false};
 	struct seen seen = {0};
 	int64_t id;
 
