@@ -225,17 +225,21 @@ static void write_boot_mean(const struct report *report, const struct store_boot
 	const struct store_metric *metric, size_t column, struct table *table)
 {
 	struct str value = STR_INIT;
+	bool found = false;
 
 	for (size_t i = 0; i < report->mean_count; i++) {
 		const struct report_mean *mean = &report->means[i];
 
 		if (mean->boot_id != boot->id || mean->metric_id != metric->id)
 			continue;
+		found = true;
 		form_value(&value, mean->mean);
 		table_piece(table, column, COLOUR_NONE, true, "%s", str_text(&value));
 		if (!isnan(mean->cv_pct))
 			table_piece(table, column, COLOUR_NONE, true, "cv %.1f%%", mean->cv_pct);
 	}
+	if (!found)
+		table_piece(table, column, COLOUR_INVALID, false, "no data");
 	str_release(&value);
 }
 
@@ -255,6 +259,8 @@ static void write_between(
 		if (count > 1)
 			table_piece(table, c, COLOUR_NONE, true, "cv %.2f%%",
 				100 * describe_cv(means, count));
+		else
+			table_piece(table, c, COLOUR_NONE, false, "-");
 	}
 	free(means);
 }

@@ -65,6 +65,26 @@ static void an_experiment_runs_from_its_file_to_its_report(void **state)
 	assert_int_equal(count_of(&bench->out, "calibration"), 1);
 }
 
+/* Where nothing is compared, a cell without any value says so. */
+static void a_boot_without_a_value_is_told(void **state)
+{
+	static const char experiment[] =
+		"experiment: rare\nmachines: [here]\nkernels: ../kernels/two.yaml\n"
+		"baseline: base\n"
+		"suites: [{ suite: rare, program: echo, conditions: { one: { argv: [echo, \"5\"] } },\n"
+		"  metrics: { often: { unit: n, better: higher, regex: '^([0-9])$' },\n"
+		"    rarely: { unit: n, better: lower, optional: true, regex: '^rare ([0-9])$' } } }]\n"
+		"design: { order: [base], runs: 2, warmup: 0 }\n";
+	struct bench *bench = *state;
+
+	make_lab(bench);
+	write_lab_file(bench, "configs/rare.yaml", experiment);
+	expect_code(bench, 0, "run %s/configs/rare.yaml", bench->folder);
+	expect_text(&bench->out, "  boot 1, base     5.000  cv 0.0%\n");
+	expect_text(&bench->out, "  boot 1, base     no data\n");
+	assert_int_equal(count_of(&bench->out, "    between boots  -\n"), 2);
+}
+
 static void wait_for_runs(struct bench *bench, int64_t wanted)
 {
 	int64_t deadline = clock_now_ns() + 120 * NS_PER_S, done = 0;
@@ -416,6 +436,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_lab_is_made_once),
 		TEST(an_experiment_runs_from_its_file_to_its_report),
+		TEST(a_boot_without_a_value_is_told),
 		TEST(what_was_set_is_set_back_at_a_stop),
 		TEST(a_stopped_experiment_is_resumed),
 		TEST(wrong_files_start_nothing),
