@@ -4,6 +4,8 @@
 
 #include "base/base.h"
 
+#include <sys/types.h>
+
 #include "base/err.h"
 #include "base/str.h"
 #include "base/strv.h"
@@ -76,5 +78,8 @@ struct file_lock {
 KB_MUST_CHECK int file_lock_take(
 	struct file_lock *lock, const char *path, int64_t timeout_ns, struct err *err);
 void file_lock_release(struct file_lock *lock);
+/* The process that took the lock on path last, if it has not released it and still lives; else 0.
+ * For telling people: nothing is locked or waited for. */
+pid_t file_lock_holder(const char *path);
 
 #endif

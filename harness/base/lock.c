@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -55,10 +57,27 @@ int file_lock_take(struct file_lock *lock, const char *path, int64_t timeout_ns,
 	return 0;
 }
 
+pid_t file_lock_holder(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char text[32];
+	long pid;
+
+	if (fd < 0)
+		return 0;
+	read_holder(fd, text, sizeof(text));
+	(void)close(fd);
+	pid = strtol(text, NULL, 10);
+	return pid > 0 && pid <= INT_MAX && (kill((pid_t)pid, 0) == 0 || errno == EPERM)
+		       ? (pid_t)pid
+		       : 0;
+}
+
 void file_lock_release(struct file_lock *lock)
 {
 	if (!lock || lock->fd < 0)
 		return;
-	(void)close(lock->fd); /* closing releases the flock */
+	(void)!ftruncate(lock->fd, 0); /* nobody's any more */
+	(void)close(lock->fd);	       /* closing releases the flock */
 	lock->fd = -1;
 }

@@ -23,6 +23,9 @@ void stop_catch_signals(void)
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 	struct sigaction action = {.sa_handler = on_signal};
 
+	for (size_t i = 0; i < ARRAY_SIZE(stop_pipe); i++)
+		if (stop_pipe[i] >= 0)
+			(void)close(stop_pipe[i]); /* those of the process that forked this one */
 	if (pipe2(stop_pipe, O_CLOEXEC | O_NONBLOCK) != 0)
 		BUG("no pipe for signals");
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)

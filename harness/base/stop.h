@@ -11,7 +11,8 @@
  * every wait in sys/ returns ERR_INTERRUPTED. A third one ends the program at once.
  */
 
-/* Installs the handlers; called once by cmd/. */
+/* Installs the handlers. Called by cmd/ once, and again by a forked process that goes on by itself:
+ * from then on only signals to that process ask it to stop. */
 void stop_catch_signals(void);
 /* True after the first signal. */
 bool stop_requested(void);

@@ -180,6 +180,16 @@ int store_open(const char *path, enum store_mode mode, struct store **out, struc
 	return 0;
 }
 
+void store_disconnect(struct store *store)
+{
+	db_disconnect(store->db);
+}
+
+int store_reconnect(struct store *store, struct err *err)
+{
+	return db_reconnect(store->db, err);
+}
+
 void store_close(struct store *store)
 {
 	if (!store)

@@ -34,6 +34,11 @@ const char *store_kind_name(enum store_kind kind);
 KB_MUST_CHECK int store_open(
 	const char *path, enum store_mode mode, struct store **out, struct err *err);
 void store_close(struct store *store); /* NULL is fine */
+/* A connection does not live through a fork: before one it is closed, afterwards each process opens
+ * its own. Between the two, and when that fails, all but store_folder and store_close is an error.
+ */
+void store_disconnect(struct store *store);
+KB_MUST_CHECK int store_reconnect(struct store *store, struct err *err);
 /* The folder that raw paths are relative to; borrowed. */
 const char *store_folder(const struct store *store);
 
@@ -72,6 +77,9 @@ KB_MUST_CHECK int store_load_head(struct store *store, int64_t experiment_id, st
  * ERR_NOT_FOUND, with the nearest known name in the text. */
 KB_MUST_CHECK int store_find(
 	struct store *store, const char *name_or_id, int64_t *id, struct err *err);
+
+/* An event's kind: the machine of its boot could not be used, and was left with its plan. */
+#define STORE_EVENT_PARKED "parked"
 
 /* How far an experiment is: for `status` and `resume`. */
 struct store_progress {

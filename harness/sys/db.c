@@ -36,6 +36,8 @@ int db_error(struct db *db, int rc, const char *doing, struct err *err)
 {
 	const char *hint = hint_for(db, rc);
 
+	if (!db->handle)
+		return err_set(err, ERR_INFRA, "database %s: %s: it is not open", db->path, doing);
 	return err_set(err, code_of(rc), "database %s: %s: %s%s", db->path, doing,
 		sqlite3_errmsg(db->handle), hint);
 }
@@ -87,11 +89,11 @@ static int set_pragmas(struct db *db, enum db_mode mode, struct err *err)
 	return ret || mode == DB_READ_ONLY ? ret : set_wal(db, err);
 }
 
-static int open_handle(struct db *db, enum db_mode mode, struct err *err)
+static int open_handle(struct db *db, struct err *err)
 {
 	int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
-		    (mode == DB_READ_ONLY ? SQLITE_OPEN_READONLY
-					  : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+		    (db->mode == DB_READ_ONLY ? SQLITE_OPEN_READONLY
+					      : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 	int rc = sqlite3_open_v2(db->path, &db->handle, flags, NULL);
 
 	if (rc != SQLITE_OK)
@@ -103,7 +105,7 @@ static int open_handle(struct db *db, enum db_mode mode, struct err *err)
 	(void)sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	(void)sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
 	(void)sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	return set_pragmas(db, mode, err);
+	return set_pragmas(db, db->mode, err);
 }
 
 int db_open(const char *path, enum db_mode mode, struct db **out, struct err *err)
@@ -121,7 +123,8 @@ int db_open(const char *path, enum db_mode mode, struct db **out, struct err *er
 		return err_set(err, ERR_NOT_FOUND, "there is no database %s", path);
 	db = xcalloc(1, sizeof(*db));
 	db->path = xstrdup(path);
-	ret = open_handle(db, mode, err);
+	db->mode = mode;
+	ret = open_handle(db, err);
 	if (ret)
 		db_close(db);
 	else
@@ -136,15 +139,32 @@ void db_free_statement(struct db_rows *statement)
 	free(statement);
 }
 
+void db_disconnect(struct db *db)
+{
+	for (size_t i = 0; i < db->count; i++)
+		db_free_statement(db->statements[i]);
+	free(db->statements);
+	db->statements = NULL;
+	db->count = db->capacity = 0;
+	if (sqlite3_close(db->handle) != SQLITE_OK)
+		BUG("database %s is still in use", db->path);
+	db->handle = NULL;
+}
+
+int db_reconnect(struct db *db, struct err *err)
+{
+	int ret = open_handle(db, err);
+
+	if (ret)
+		db_disconnect(db);
+	return ret;
+}
+
 void db_close(struct db *db)
 {
 	if (!db)
 		return;
-	for (size_t i = 0; i < db->count; i++)
-		db_free_statement(db->statements[i]);
-	free(db->statements);
-	if (sqlite3_close(db->handle) != SQLITE_OK)
-		BUG("database %s is still in use", db->path);
+	db_disconnect(db);
 	free(db->path);
 	free(db);
 }

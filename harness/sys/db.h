@@ -19,6 +19,11 @@ enum db_mode { DB_READ_WRITE, DB_READ_ONLY };
  * The caller ends with db_close. */
 KB_MUST_CHECK int db_open(const char *path, enum db_mode mode, struct db **out, struct err *err);
 void db_close(struct db *db); /* rolls an open transaction back; NULL is fine */
+/* A connection does not live through a fork: before one it is closed (no transaction may be open),
+ * afterwards each process opens its own. Between the two, and when that fails, every use of it is
+ * an error. */
+void db_disconnect(struct db *db);
+KB_MUST_CHECK int db_reconnect(struct db *db, struct err *err);
 const char *db_path(const struct db *db);
 
 /* Runs one or more statements without parameters: a schema. */

@@ -22,6 +22,7 @@ struct db_rows {
 struct db {
 	sqlite3 *handle;
 	char *path;
+	enum db_mode mode;
 	struct db_rows **statements;
 	size_t count, capacity;
 	uint64_t uses;
