@@ -16,8 +16,9 @@
 #include "fake_lab.h"
 
 /*
- * An experiment on the fake machine: variants A and B, boots A B, two conditions, one warm-up and
- * two measured runs of each. Its program prints numbers that are known beforehand.
+ * An experiment on the fake machine, or on several: variants A and B, boots A B, two conditions,
+ * one warm-up and two measured runs of each. Its program prints numbers that are known beforehand,
+ * and does what files in the folder of its machine tell it to.
  */
 #ifdef KB_FAULT_POINTS
 enum { HAS_FAULT_POINTS = true };
@@ -25,11 +26,13 @@ enum { HAS_FAULT_POINTS = true };
 enum { HAS_FAULT_POINTS = false };
 #endif
 
-enum { FAKE_BOOTS = 2, FAKE_CONDITIONS = 2, FAKE_RUNS = 2, MAX_MACHINES = 2 };
+enum { FAKE_BOOTS = 2, FAKE_CONDITIONS = 2, FAKE_RUNS = 2, MAX_MACHINES = 3 };
 
 struct lab {
 	char folder[64];
-	char workdir[96]; /* of the machine */
+	size_t machines;
+	char workdirs[MAX_MACHINES][96];
+	const char *workdir; /* of the first machine */
 	char database[96];
 	struct arena arena;
 	struct experiment experiment;
@@ -38,14 +41,17 @@ struct lab {
 	int64_t id; /* in the store */
 };
 
-#define LAB_PROGRAM                                                                             \
-	"#!/bin/sh\n"                                                                           \
-	"if [ -e $FAKE_STATE/late ]; then touch $FAKE_STATE/dead; sleep 1; fi\n"                \
-	"if [ -e $FAKE_STATE/slow ]; then touch $FAKE_STATE/busy; sleep 1.5; fi\n"              \
-	"if [ -e $FAKE_STATE/fill ]; then cat /dev/zero >$(cat $FAKE_STATE/fill) 2>/dev/null; " \
-	"fi\n"                                                                                  \
-	"if [ -e $FAKE_STATE/failing ]; then exit 3; fi\n"                                      \
-	"if [ -e $FAKE_STATE/silent ]; then exit 0; fi\n"                                       \
+#define LAB_PROGRAM                                                                \
+	"#!/bin/sh\n"                                                              \
+	"S=${0%/*}\n"                                                              \
+	"if [ -e $S/late ]; then touch $S/dead; sleep 1; fi\n"                     \
+	"if [ -e $S/slow ]; then touch $S/busy; sleep 1.5; fi\n"                   \
+	"if [ -e $S/die ]; then touch $S/dead $S/broken; sleep 1; fi\n"            \
+	"if [ -e $S/meet ]; then touch $S/here; until [ -e $(cat $S/meet)/here ];" \
+	"  do sleep 0.05; done; fi\n"                                              \
+	"if [ -e $S/fill ]; then cat /dev/zero >$(cat $S/fill) 2>/dev/null; fi\n"  \
+	"if [ -e $S/failing ]; then exit 3; fi\n"                                  \
+	"if [ -e $S/silent ]; then exit 0; fi\n"                                   \
 	"echo rate: $((100 + $1)); echo rate: $((200 + $1)); echo time: $1\n"
 
 /* Values that each run of a condition with that many workers has. */
@@ -63,27 +69,55 @@ static inline void lab_image(
 	free(text);
 }
 
-static inline void lab_set(struct lab *lab, const char *flag)
+static inline void lab_set_on(struct lab *lab, size_t machine, const char *flag)
 {
-	fake_line(lab->workdir, flag, "");
+	fake_line(lab->workdirs[machine], flag, "");
 }
 
-static inline void lab_unset(struct lab *lab, const char *flag)
+static inline void lab_unset_on(struct lab *lab, size_t machine, const char *flag)
 {
-	char *path = xasprintf("%s/%s", lab->workdir, flag);
+	char *path = xasprintf("%s/%s", lab->workdirs[machine], flag);
 
 	(void)unlink(path);
 	free(path);
 }
 
+static inline void lab_set(struct lab *lab, const char *flag)
+{
+	lab_set_on(lab, 0, flag);
+}
+
+static inline void lab_unset(struct lab *lab, const char *flag)
+{
+	lab_unset_on(lab, 0, flag);
+}
+
+/* "box", "box2", ... */
+static inline char *lab_machines_text(const struct lab *lab)
+{
+	struct str text = STR_INIT;
+
+	for (size_t m = 0; m < lab->machines; m++) {
+		char number[24] = "";
+
+		if (m)
+			(void)snprintf(number, sizeof(number), "%zu", m + 1);
+		str_addf(&text,
+			"%s{machine: box%s, connect: {ssh: nowhere%s}, cpus: 4, workdir: %s,\n"
+			"  boot_timeout: 1s, programs: {fixed: %s/fixed.sh}}",
+			m ? ",\n  " : "", number, number, lab->workdirs[m], lab->folder);
+	}
+	return str_take(&text);
+}
+
 static inline char *lab_text(const struct lab *lab, const char *more)
 {
 	const char *f = lab->folder;
+	char *machines = lab_machines_text(lab), *text;
 
-	return xasprintf(
+	text = xasprintf(
 		"experiment: fake\n"
-		"machines: [{machine: box, connect: {ssh: nowhere}, cpus: 4, workdir: %s,\n"
-		"  boot_timeout: 1s, programs: {fixed: %s/fixed.sh}}]\n"
+		"machines: [%s]\n"
 		"baseline: A\n"
 		"kernels: {variants: {\n"
 		"  A: {prebuilt: {image: %s/A}}, B: {prebuilt: {image: %s/B},\n"
@@ -94,15 +128,16 @@ static inline char *lab_text(const struct lab *lab, const char *more)
 		"  - suite: fixed\n"
 		"    program: fixed\n"
 		"    conditions: {by: {argv: [fixed, \"{workers}\"]}}\n"
-		"    env: {FAKE_STATE: %s}\n"
 		"    expect: 100ms\n"
-		"    timeout: 3s\n"
+		"    timeout: 60s\n"
 		"    metrics:\n"
 		"      rate: {unit: ops/s, better: higher, regex: '^rate: ([0-9]+)$', which: all}\n"
 		"      time: {unit: s, better: lower, regex: '^time: ([0-9]+)$'}\n"
 		"design: {order: [A, B], runs: 2, warmup: 1}\n"
 		"%s",
-		lab->workdir, f, f, f, lab->workdir, more);
+		machines, f, f, more);
+	free(machines);
+	return text;
 }
 
 /* Reads an experiment's text and plans it. */
@@ -143,7 +178,7 @@ static inline void lab_create(struct lab *lab)
 }
 
 /* A folder, programs and options; no experiment yet. */
-static inline struct lab *lab_folder(void)
+static inline struct lab *lab_folder_for(size_t machines)
 {
 	struct lab *lab = xcalloc(1, sizeof(*lab));
 	const char *build = getenv("KB_BUILD");
@@ -153,14 +188,19 @@ static inline struct lab *lab_folder(void)
 		getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
 	if (!mkdtemp(lab->folder))
 		BUG("mkdtemp");
-	(void)snprintf(lab->workdir, sizeof(lab->workdir), "%s/machine", lab->folder);
+	lab->machines = machines;
+	lab->workdir = lab->workdirs[0];
+	for (size_t m = 0; m < machines; m++) {
+		(void)snprintf(lab->workdirs[m], sizeof(lab->workdirs[m]), "%s/machine-%zu",
+			lab->folder, m + 1);
+		if (mkdir(lab->workdirs[m], 0700))
+			BUG("mkdir %s", lab->workdirs[m]);
+	}
 	(void)snprintf(lab->database, sizeof(lab->database), "%s/results/kbracket.db", lab->folder);
 	fake_write(lab->folder, "fixed.sh", LAB_PROGRAM, strlen(LAB_PROGRAM));
 	program = xasprintf("%s/fixed.sh", lab->folder);
 	(void)chmod(program, 0755);
 	free(program);
-	if (mkdir(lab->workdir, 0700))
-		BUG("mkdir %s", lab->workdir);
 	lab->options = (struct engine_options){
 		.ops = &fake_ops,
 		.build_cache = lab->folder,
@@ -172,11 +212,15 @@ static inline struct lab *lab_folder(void)
 	return lab;
 }
 
-/* With an experiment on the fake machine that is not in the store yet; more is added to its text.
- */
-static inline struct lab *lab_make(const char *more)
+static inline struct lab *lab_folder(void)
 {
-	struct lab *lab = lab_folder();
+	return lab_folder_for(1);
+}
+
+/* With an experiment on fake machines that is not in the store yet; more is added to its text. */
+static inline struct lab *lab_make_for(size_t machines, const char *more)
+{
+	struct lab *lab = lab_folder_for(machines);
 	char *text;
 
 	lab_image(lab, "A", "1111111111111111", "ok");
@@ -187,13 +231,23 @@ static inline struct lab *lab_make(const char *more)
 	return lab;
 }
 
-/* The same, planned. */
-static inline struct lab *lab_new(const char *more)
+static inline struct lab *lab_make(const char *more)
 {
-	struct lab *lab = lab_make(more);
+	return lab_make_for(1, more);
+}
+
+/* The same, planned. */
+static inline struct lab *lab_new_for(size_t machines, const char *more)
+{
+	struct lab *lab = lab_make_for(machines, more);
 
 	lab_create(lab);
 	return lab;
+}
+
+static inline struct lab *lab_new(const char *more)
+{
+	return lab_new_for(1, more);
 }
 
 static inline void lab_free(struct lab *lab)

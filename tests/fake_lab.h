@@ -18,14 +18,16 @@
  * A FAKE machine and a FAKE builder for tests of the engine. No kernel is built or booted: a kernel
  * image is a text file, and a boot writes what that kernel would say about itself into a made-up
  * tree of /proc and /sys below workdir/root, which the real kbracket-agent then reads (--root).
- * Programs are really run by the real agent on this host.
+ * Programs are really run by the real agent on this host. Each call of the builder is a line in the
+ * file builds of the cache; of the calls for one image the first made it.
  *
  * Image: RELEASE BUILD_ID MODE. MODE is ok, hang (never comes back), wrong (another kernel comes
  * up), late (dies under the first run), flaky (comes up at the second try), no-build (cannot be
  * built).
  *
  * The state outlives the process, as a machine on the network does; with a file "volatile" in the
- * workdir it does not, as a guest's does not.
+ * workdir it does not, as a guest's does not. With "off" it does not answer when it is started,
+ * with "cut" the next connection is lost after its command was run.
  */
 struct machine {
 	const struct machine_spec *spec;
@@ -148,6 +150,8 @@ static inline int fake_start(
 {
 	int ret = file_copy(machine->env->agent, machine->agent, err);
 
+	if (!ret && fake_flag(machine, "off"))
+		ret = err_set(err, ERR_INFRA, "machine '%s': no answer", machine->spec->name);
 	for (size_t i = 0; i < machine->env->program_count && !ret; i++) {
 		const struct machine_program *program = &machine->env->programs[i];
 		char *path = fake_path(machine, program->name);
@@ -220,6 +224,10 @@ static inline int fake_exec(struct machine *machine, const struct proc_spec *spe
 		ret = proc_run(&call, result, err);
 	if (!ret && fake_flag(machine, "dead"))
 		ret = err_set(err, ERR_INFRA, "the connection was lost");
+	if (!ret && fake_flag(machine, "cut")) {
+		fake_unflag(machine, "cut");
+		ret = err_set(err, ERR_INFRA, "the connection was cut");
+	}
 	strv_release(&argv);
 	free(root);
 	return ret;
@@ -262,6 +270,23 @@ static inline void fake_close(struct machine *machine)
 	free(machine);
 }
 
+/* One more line; true when the image is in an earlier one. */
+static inline bool fake_was_built(const char *cache, const char *key)
+{
+	char *path = xasprintf("%s/builds", cache);
+	struct str text = STR_INIT;
+	struct err err = ERR_INIT;
+	bool was;
+
+	(void)!file_read(path, 1 << 20, &text, &err); /* none yet */
+	was = strstr(str_text(&text), key) != NULL;
+	str_addf(&text, "%s\n", key);
+	fake_write(cache, "builds", str_text(&text), text.len);
+	str_release(&text);
+	free(path);
+	return was;
+}
+
 static inline int fake_build(const struct build_env *env, const struct variant *variant,
 	struct arena *arena, struct build *out, struct err *err)
 {
@@ -287,6 +312,7 @@ static inline int fake_build(const struct build_env *env, const struct variant *
 		.config = "",
 		.config_sha256 = "",
 		.compiler = "fake",
+		.from_cache = fake_was_built(env->cache_dir, key),
 		.log = variant->prebuilt.image,
 	};
 	return 0;

@@ -58,11 +58,6 @@ struct outlook {
 	struct detect *detects; /* one for each machine; NULL: not asked for */
 };
 
-static int64_t amount_ns(const struct amount *amount)
-{
-	return amount->left.build_ns + amount->left.boot_ns + amount->left.run_ns;
-}
-
 static int measure(struct cmd *cmd, const struct study *study, const struct plan *plans,
 	struct amount *out, struct err *err)
 {
@@ -199,7 +194,7 @@ static void add_looks(struct str *out, const struct outlook *outlook)
 	str_addf(out, "A look after every block; at most %d look%s, %lld boots, %lld runs, about ",
 		looks, looks == 1 ? "" : "s", (long long)outlook->most.boots,
 		(long long)outlook->most.runs);
-	num_add_duration(out, amount_ns(&outlook->most));
+	num_add_duration(out, outlook->most.left.wall_ns);
 	str_add_char(out, '\n');
 	if (experiment->design.until == UNTIL_WIDTH) {
 		str_addf(out,
@@ -229,9 +224,10 @@ static void write_text(const struct outlook *outlook, bool runs)
 		add_plan(&out, outlook, &study->plans[m], runs);
 	str_addf(&out, "\n%lld boots, %lld runs, about ", (long long)planned->boots,
 		(long long)planned->runs);
-	num_add_duration(&out, amount_ns(planned));
-	str_addf(&out, " (%s)\n",
-		left->measured ? "by what was measured before" : "by what the suites declare");
+	num_add_duration(&out, left->wall_ns);
+	str_addf(&out, " (%s%s)\n",
+		left->measured ? "by what was measured before" : "by what the suites declare",
+		study->experiment.machine_count > 1 ? "; machines work at the same time" : "");
 	add_time(&out, "build", left->builds, left->build_ns);
 	add_time(&out, "boot", left->boots, left->boot_ns);
 	add_time(&out, "run", left->runs, left->run_ns);
@@ -317,12 +313,13 @@ static void write_json(const struct outlook *outlook, bool runs)
 	json_put_int(out, "build_ns", left->build_ns);
 	json_put_int(out, "boot_ns", left->boot_ns);
 	json_put_int(out, "run_ns", left->run_ns);
+	json_put_int(out, "wall_ns", left->wall_ns);
 	json_put_bool(out, "measured", left->measured);
 	json_put_int(out, "looks", experiment_looks(&study->experiment));
 	if (experiment_looks(&study->experiment)) {
 		json_put_int(out, "most_boots", outlook->most.boots);
 		json_put_int(out, "most_runs", outlook->most.runs);
-		json_put_int(out, "most_ns", amount_ns(&outlook->most));
+		json_put_int(out, "most_ns", outlook->most.left.wall_ns);
 	}
 	if (outlook->detects) {
 		json_t *detects = json_array();

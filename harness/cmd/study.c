@@ -271,17 +271,46 @@ int study_walk(struct cmd *cmd, const struct study *study, int64_t id, struct er
 	return 0;
 }
 
+/* True when a machine has come to its end: there is something to report. */
+static bool any_ended(const struct store_view *view)
+{
+	for (size_t m = 0; m < view->machine_count; m++) {
+		const struct store_machine *machine = &view->machines[m];
+		size_t ended = 0;
+
+		for (size_t b = 0; b < machine->boot_count; b++)
+			ended += machine->boots[b].state == STATE_DONE ||
+				 machine->boots[b].state == STATE_FAILED;
+		if (ended == machine->boot_count)
+			return true;
+	}
+	return false;
+}
+
+/* Something stands in the way on some machines: what the others gave is told all the same. */
+static int report_others(
+	struct cmd *cmd, int64_t id, bool allow_open, enum err_code why, struct err *err)
+{
+	struct err failure = *err, other = ERR_INIT;
+	struct store_view view;
+	int status;
+
+	if (why == ERR_INTERRUPTED || store_load(cmd->store, id, cmd->arena, &view, &other) ||
+		view.machine_count < 2 || !any_ended(&view))
+		return why;
+	log_line(LOG_WARN, "%s", failure.text);
+	status = answer_report(cmd, id, allow_open, err);
+	return status < 0 ? status : (int)status_worse(status_of_error(why), (enum status)status);
+}
+
 int study_run(struct cmd *cmd, struct study *study, int64_t id, bool allow_open, struct err *err)
 {
-	bool grown = true;
-	int ret = 0;
+	int ret;
 
-	while (!ret && grown) {
-		ret = study_walk(cmd, study, id, err);
-		if (!ret)
-			ret = study_grow(cmd, study, id, &grown, err);
-	}
-	if (!ret)
-		ret = store_experiment_move(cmd->store, id, STATE_DONE, err);
+	study_let_grow(cmd, study, id);
+	ret = study_walk(cmd, study, id, err);
+	if (ret)
+		return report_others(cmd, id, allow_open, (enum err_code)ret, err);
+	ret = store_experiment_move(cmd->store, id, STATE_DONE, err);
 	return ret ? ret : answer_report(cmd, id, allow_open, err);
 }

@@ -68,10 +68,9 @@ KB_MUST_CHECK int study_append(struct cmd *cmd, struct study *study, int64_t id,
 KB_MUST_CHECK int study_walk(
 	struct cmd *cmd, const struct study *study, int64_t id, struct err *err);
 
-/* Looks at the results of a plan that was walked and appends what they ask for. *grown: something
- * was. */
-KB_MUST_CHECK int study_grow(
-	struct cmd *cmd, struct study *study, int64_t id, bool *grown, struct err *err);
+/* From here on study_walk also looks at the results of every machine whose plan was walked, appends
+ * what they ask for, and walks that too. What is pointed to must outlive the walk. */
+void study_let_grow(struct cmd *cmd, struct study *study, int64_t id);
 
 /* The plans as they are when every look asks for a further block of everything; without looks as
  * they are. The arena's. */
@@ -79,7 +78,8 @@ KB_MUST_CHECK int study_plan_most(
 	struct cmd *cmd, const struct study *study, struct plan **out, struct err *err);
 
 /* Walks what is left of it and what its results ask for, ends the experiment, judges and reports.
- * The status, or a negative code. */
+ * Of several machines some may be parked: the others are reported, and the status says so. The
+ * status, or a negative code. */
 KB_MUST_CHECK int study_run(
 	struct cmd *cmd, struct study *study, int64_t id, bool allow_open, struct err *err);
 

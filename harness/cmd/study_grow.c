@@ -6,22 +6,21 @@
 #include "judge/judge.h"
 #include "run/fault.h"
 
-/* An experiment's plan grows with what its results ask for: blocks that were disturbed are
- * repeated, and until: adds blocks. Judging decides what, the plan says in which order, the engine
- * walks it. */
+/* A machine's plan grows with what its results ask for: blocks that were disturbed are repeated,
+ * and until: adds blocks. Judging decides what, the plan says in which order, the engine walks it.
+ */
 
-static size_t machine_index(const struct study *study, const char *name)
-{
-	for (size_t m = 0; m < study->experiment.machine_count; m++)
-		if (strcmp(study->experiment.machines[m].name, name) == 0)
-			return m;
-	BUG("a wish for machine %s, which the experiment does not have", name);
-}
+/* Whose plan grows. */
+struct growing {
+	struct cmd *cmd;
+	struct study *study;
+	int64_t id;
+};
 
-static int grant(struct cmd *cmd, struct study *study, int64_t id, const struct judge_wish *wish,
+static int grant(const struct growing *growing, size_t machine, const struct judge_wish *wish,
 	struct err *err)
 {
-	size_t machine = machine_index(study, wish->machine);
+	const struct study *study = growing->study;
 	const struct plan *plan = &study->plans[machine];
 	struct plan_extension extension = {
 		.block = plan_next_block(plan),
@@ -34,27 +33,38 @@ static int grant(struct cmd *cmd, struct study *study, int64_t id, const struct 
 	};
 
 	extension.boot_count = plan_block_order(
-		cmd->arena, plan, extension.block, wish->variants, &extension.variants);
-	log_line(LOG_INFO, "%s: %s: %zu boots with %zu of %zu conditions", wish->machine,
+		growing->cmd->arena, plan, extension.block, wish->variants, &extension.variants);
+	log_line(LOG_INFO, "%s: %s: %zu boots with %zu of %zu conditions", plan->machine->name,
 		wish->reason, extension.boot_count, wish->condition_count, plan->condition_count);
-	return study_append(cmd, study, id, machine, &extension, err);
+	return study_append(growing->cmd, growing->study, growing->id, machine, &extension, err);
 }
 
-int study_grow(struct cmd *cmd, struct study *study, int64_t id, bool *grown, struct err *err)
+static int grow(void *arg, size_t machine, bool *grown, struct err *err)
 {
+	const struct growing *growing = arg;
 	struct arena arena = ARENA_INIT;
 	struct judge_wish *wishes = NULL;
 	size_t count = 0;
 	int ret;
 
 	fault_point("look");
-	ret = judge_next(cmd->store, id, &arena, &wishes, &count, err);
+	ret = judge_next(growing->cmd->store, growing->id,
+		growing->study->experiment.machines[machine].name, &arena, &wishes, &count, err);
 	for (size_t i = 0; !ret && i < count; i++)
-		ret = grant(cmd, study, id, &wishes[i], err);
+		ret = grant(growing, machine, &wishes[i], err);
 	fault_point("grown");
 	*grown = count > 0;
 	arena_release(&arena);
 	return ret;
+}
+
+void study_let_grow(struct cmd *cmd, struct study *study, int64_t id)
+{
+	struct growing *growing = arena_alloc(cmd->arena, sizeof(*growing));
+
+	*growing = (struct growing){cmd, study, id};
+	study->engine.grow = grow;
+	study->engine.grow_arg = growing;
 }
 
 /* One more block with everything in it. */

@@ -214,7 +214,10 @@ int evidence_load(struct store *store, const struct store_view *view, struct are
 {
 	struct loader loader = {.view = view}, kept_loader = {.view = view};
 	const struct store_cell_options options = {
-		.kept = kept ? take_cell : NULL, .kept_arg = &kept_loader};
+		.kept = kept ? take_cell : NULL,
+		.kept_arg = &kept_loader,
+		.machine_id = view->machine_count == 1 ? view->machines[0].id : 0,
+	};
 	int ret;
 
 	make_cells(view, arena, &loader);

@@ -193,13 +193,29 @@ int judge_experiment(
 	return ret;
 }
 
-int judge_next(struct store *store, int64_t experiment_id, struct arena *arena,
+/* Leaves the view one of its machines. */
+static int keep_machine(struct store_view *view, const char *machine, struct err *err)
+{
+	for (size_t m = 0; m < view->machine_count; m++) {
+		if (strcmp(view->machines[m].name, machine) != 0)
+			continue;
+		view->machines += m;
+		view->machine_count = 1;
+		return 0;
+	}
+	return err_set(err, ERR_NOT_FOUND, "experiment %lld has no machine '%s'",
+		(long long)view->head.id, machine);
+}
+
+int judge_next(struct store *store, int64_t experiment_id, const char *machine, struct arena *arena,
 	struct judge_wish **out, size_t *count, struct err *err)
 {
 	struct store_view view;
 	struct bench bench = {.store = store, .view = &view, .arena = arena};
 	int ret = store_load(store, experiment_id, arena, &view, err);
 
+	if (ret == 0)
+		ret = keep_machine(&view, machine, err);
 	if (ret == 0)
 		ret = bench_load(&bench, NULL, err);
 	if (ret == 0)

@@ -31,7 +31,6 @@ KB_MUST_CHECK int judge_experiment(
 
 /* What an experiment whose plan has been walked still needs: boots of one machine. */
 struct judge_wish {
-	const char *machine;
 	int repeats;		  /* the block that is to be repeated; 0: a further one */
 	const bool *variants;	  /* by position: whether it is booted */
 	const size_t *conditions; /* positions, ascending */
@@ -41,12 +40,13 @@ struct judge_wish {
 
 enum { JUDGE_REPEATS_MAX = 2 }; /* of a block */
 
-/* What is to be appended to the plan, judged as judge_experiment does it and without storing
- * anything. First whole blocks that hold a disturbed boot, once more; then, in an experiment with
- * looks, a further block with what is not decided. Nothing: the experiment is at its end. At most
- * one further block a machine. Wishes live in the arena. */
-KB_MUST_CHECK int judge_next(struct store *store, int64_t experiment_id, struct arena *arena,
-	struct judge_wish **out, size_t *count, struct err *err);
+/* What is to be appended to a machine's plan, judged as judge_experiment does it and without
+ * storing anything: other machines' results make no difference to it. First whole blocks that hold
+ * a disturbed boot, once more; then, in an experiment with looks, a further block with what is not
+ * decided, at most one. Nothing: the machine is at its end. Wishes live in the arena. A machine
+ * that the experiment does not have is ERR_NOT_FOUND. */
+KB_MUST_CHECK int judge_next(struct store *store, int64_t experiment_id, const char *machine,
+	struct arena *arena, struct judge_wish **out, size_t *count, struct err *err);
 
 /* Two variants of one experiment compared with each other, whatever their baselines are: rows as
  * judge_experiment would make them, in order of machine, condition and metric, one family for each

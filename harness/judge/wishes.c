@@ -38,7 +38,6 @@ static void wish(struct wishes *wishes, const struct store_machine *machine, int
 	GROW(wishes->items, wishes->count, wishes->capacity);
 	item = &wishes->items[wishes->count++];
 	*item = (struct judge_wish){
-		.machine = machine->name,
 		.repeats = repeats,
 		.variants = variants,
 		.reason = reason,

@@ -142,9 +142,12 @@ int store_each_boot_cell(struct store *store, int64_t experiment_id,
 	if (means_only)
 		return each_mean_cell(store, experiment_id, fn, arg, err);
 	ret = machine_ids(store, experiment_id, &machines, &count, err);
+	if (!options)
+		options = &none;
 	for (size_t i = 0; i < count && !ret; i++)
-		ret = each_machine_cell(
-			store, experiment_id, machines[i], options ? options : &none, fn, arg, err);
+		if (!options->machine_id || options->machine_id == machines[i])
+			ret = each_machine_cell(
+				store, experiment_id, machines[i], options, fn, arg, err);
 	free(machines);
 	return ret;
 }

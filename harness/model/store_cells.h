@@ -37,7 +37,8 @@ struct store_cell {
 typedef int store_cell_fn(void *arg, const struct store_cell *cell);
 
 struct store_cell_options {
-	bool unfinished; /* boots that are not done, too */
+	bool unfinished;    /* boots that are not done, too */
+	int64_t machine_id; /* only its cells; 0: those of all machines */
 	/* Told the cells of each machine once more, as they would be if runs whose policy is drop
 	 * counted after all: one reading of the samples gives both. NULL: nobody. */
 	store_cell_fn *kept;

@@ -11,6 +11,8 @@
 #include "run/engine_state.h"
 #include "run/hooks.h"
 #include "run/rig.h"
+#include "run/walk.h"
+#include "run/workers.h"
 
 /* For consoles, raw output, the database and its log, until the next look. */
 enum { ROOM_BYTES = 2 << 20 };
@@ -21,10 +23,10 @@ void engine_tell(struct engine *engine, struct progress *progress)
 
 	if (!engine->options->progress)
 		return;
-	left = estimate_left(engine->estimate);
-	progress->boots = engine->boot_count;
+	left = engine->machine == ENGINE_ALL ? estimate_left(engine->estimate)
+					     : estimate_left_on(engine->estimate, engine->machine);
 	progress->elapsed_ns = clock_now_ns() - engine->started_ns;
-	progress->left_ns = left.build_ns + left.boot_ns + left.run_ns;
+	progress->left_ns = left.wall_ns;
 	progress->measured = left.measured;
 	engine->options->progress(engine->options->arg, progress);
 }
@@ -69,30 +71,43 @@ void engine_discount(struct engine *engine, size_t machine, const struct store_b
 		estimate_ran(engine->estimate, machine, plan->runs[i].condition, -1);
 }
 
-static void discount_ended(struct engine *engine)
+static void discount_ended(struct engine *engine, size_t machine)
 {
-	for (size_t i = 0; i < engine->view.machine_count; i++)
-		for (size_t k = 0; k < engine->view.machines[i].boot_count; k++) {
-			const struct store_boot *boot = &engine->view.machines[i].boots[k];
+	const struct store_machine *rows = &engine->view.machines[machine];
 
-			if (boot->state == STATE_DONE || boot->state == STATE_FAILED)
-				engine_discount(engine, i, boot);
-		}
+	for (size_t k = 0; k < rows->boot_count; k++)
+		if (rows->boots[k].state == STATE_DONE || rows->boots[k].state == STATE_FAILED)
+			engine_discount(engine, machine, &rows->boots[k]);
+}
+
+/* A killed kbracket's workers die with it; until the last of them is gone the lock is theirs. */
+static int take_lock(struct file_lock *lock, const char *path, struct err *err)
+{
+	int ret = file_lock_take(lock, path, 0, err);
+
+	return ret == ERR_TIMEOUT && !file_lock_holder(path)
+		       ? file_lock_take(lock, path, 10 * NS_PER_S, err)
+		       : ret;
 }
 
 int engine_lock(struct store *store, int64_t experiment_id, struct file_lock *lock, struct err *err)
 {
-	char *folder = xasprintf("%s/locks", store_folder(store));
-	char *path = xasprintf("%s/experiment-%lld.lock", folder, (long long)experiment_id);
+	char *path = engine_lock_path(store, experiment_id), *folder = path_dir(path);
 	int ret = file_mkdirs(folder, 0777, err);
 
 	if (!ret)
-		ret = file_lock_take(lock, path, 0, err);
+		ret = take_lock(lock, path, err);
 	free(folder);
 	free(path);
 	if (ret == ERR_TIMEOUT)
 		return err_wrap(err, "another kbracket works on this experiment");
 	return ret;
+}
+
+char *engine_lock_path(const struct store *store, int64_t experiment_id)
+{
+	return xasprintf(
+		"%s/locks/experiment-%lld.lock", store_folder(store), (long long)experiment_id);
 }
 
 static bool same_machine(const struct store_machine *rows, const struct plan *plan)
@@ -113,7 +128,8 @@ static bool same_machine(const struct store_machine *rows, const struct plan *pl
 	return true;
 }
 
-/* The rows must be those of the plans: positions are what joins the two. */
+/* The rows must be those of the plans: positions are what joins the two. Other machines' plans may
+ * have grown in their own processes. */
 static int check_plans(const struct engine *engine, struct err *err)
 {
 	const struct store_view *view = &engine->view;
@@ -123,7 +139,8 @@ static int check_plans(const struct engine *engine, struct err *err)
 	for (size_t i = 0; same && i < view->variant_count; i++)
 		same = !strcmp(view->variants[i].name, engine->experiment->variants[i]->name);
 	for (size_t i = 0; same && i < view->machine_count; i++)
-		same = same_machine(&view->machines[i], &engine->plans[i]);
+		if (engine->machine == ENGINE_ALL || engine->machine == i)
+			same = same_machine(&view->machines[i], &engine->plans[i]);
 	return same ? 0
 		    : err_set(err, ERR_USAGE,
 			      "experiment %lld was planned differently from what its configuration "
@@ -131,29 +148,19 @@ static int check_plans(const struct engine *engine, struct err *err)
 			      (long long)engine->experiment_id);
 }
 
-/* Works on every machine; one that cannot be used leaves its boots planned and is told at the end,
- * after the others. */
+/* One machine needs no other process. */
 static int walk_machines(struct engine *engine, struct err *err)
 {
-	struct err first = ERR_INIT;
-	int boots_before = 0, ret = 0;
+	bool unusable = false;
+	int ret;
 
-	for (size_t i = 0; i < engine->view.machine_count; i++) {
-		struct err why = ERR_INIT;
-		bool unusable = false;
-
-		ret = rig_walk(engine, i, boots_before, &unusable, &why);
-		boots_before += (int)engine->view.machines[i].boot_count;
-		if (!ret)
-			continue;
-		if (!first.code)
-			first = why;
-		if (!unusable)
-			break;
-	}
-	if (first.code)
-		return err_set(err, first.code, "%s", first.text);
-	return 0;
+	if (engine->view.machine_count > 1)
+		return workers_walk(engine, err);
+	ret = walk_machine(engine, 0, &unusable, err);
+	if (unusable)
+		walk_park(engine, 0, err->text);
+	engine->machine = ENGINE_ALL;
+	return ret;
 }
 
 static int walk(struct engine *engine, struct err *err)
@@ -183,8 +190,9 @@ static int walk(struct engine *engine, struct err *err)
 	return ret;
 }
 
-static int prepare(struct engine *engine, struct err *err)
+int engine_reload(struct engine *engine, struct err *err)
 {
+	struct estimate *estimate = NULL;
 	int ret = store_load(
 		engine->store, engine->experiment_id, &engine->arena, &engine->view, err);
 
@@ -192,12 +200,15 @@ static int prepare(struct engine *engine, struct err *err)
 		ret = check_plans(engine, err);
 	if (!ret)
 		ret = estimate_new(
-			engine->store, engine->experiment, engine->plans, &engine->estimate, err);
-	if (!ret)
-		discount_ended(engine);
-	for (size_t i = 0; !ret && i < engine->view.machine_count; i++)
-		engine->boot_count += (int)engine->view.machines[i].boot_count;
-	return ret;
+			engine->store, engine->experiment, engine->plans, &estimate, err);
+	if (ret)
+		return ret;
+	estimate_free(engine->estimate);
+	engine->estimate = estimate;
+	for (size_t i = 0; i < engine->view.machine_count; i++)
+		if (engine->machine == ENGINE_ALL || engine->machine == i)
+			discount_ended(engine, i);
+	return 0;
 }
 
 int engine_run(struct store *store, int64_t experiment_id, const struct experiment *experiment,
@@ -212,12 +223,13 @@ int engine_run(struct store *store, int64_t experiment_id, const struct experime
 		.builds = xcalloc(experiment->variant_count + 1, sizeof(*engine.builds)),
 		.built = xcalloc(experiment->variant_count + 1, sizeof(*engine.built)),
 		.started_ns = clock_now_ns(),
+		.machine = ENGINE_ALL,
 	};
 	struct file_lock lock = FILE_LOCK_INIT;
 	int ret = engine_lock(engine.store, engine.experiment_id, &lock, err);
 
 	if (!ret)
-		ret = prepare(&engine, err);
+		ret = engine_reload(&engine, err);
 	if (!ret)
 		ret = walk(&engine, err);
 	if (!ret)
@@ -239,6 +251,7 @@ int engine_build(const struct experiment *experiment, const struct engine_option
 		.builds = xcalloc(experiment->variant_count + 1, sizeof(*engine.builds)),
 		.built = xcalloc(experiment->variant_count + 1, sizeof(*engine.built)),
 		.started_ns = clock_now_ns(),
+		.machine = ENGINE_ALL,
 	};
 	struct plan *plans = xcalloc(experiment->machine_count + 1, sizeof(*plans));
 	int ret;

@@ -13,7 +13,9 @@
 
 /*
  * The engine walks an experiment's plan: builds, boots, proof, runs, results. It begins where the
- * journal says, so that a first run and a resumed one are the same walk.
+ * journal says, so that a first run and a resumed one are the same walk. Everything is built first,
+ * by the calling process and once for all machines; then several machines are walked at the same
+ * time (workers.h).
  */
 struct engine_options {
 	const struct backend_ops *ops; /* backend_ops_real */
@@ -25,6 +27,11 @@ struct engine_options {
 	int64_t jobs;		       /* make -j; 0: online CPUs */
 	progress_fn *progress;	       /* NULL: none */
 	void *arg;
+	/* Called when a machine's plan (an index) was walked: appends what its results ask for to
+	 * the plan and the store, and sets *grown when that is anything. Where there are several
+	 * machines, in the machine's own process. NULL: plans stay as they are. */
+	int (*grow)(void *grow_arg, size_t machine, bool *grown, struct err *err);
+	void *grow_arg;
 };
 
 /*
@@ -36,8 +43,9 @@ struct engine_options {
  * 0: every boot is done or failed, each with its reason. The experiment stays `started`: its caller
  * appends boots and walks again, or ends it (store_experiment_move). ERR_INTERRUPTED: a stop was
  * asked for. ERR_INFRA: something stands in the way (a machine can't be brought back, the disk is
- * full); what is left stays planned. After anything but 0 `kbracket resume` goes on. ERR_TIMEOUT:
- * another kbracket works on it, or on one of its machines.
+ * full); what is left stays planned, and machines that nothing stood in the way of have been
+ * walked to their end. After anything but 0 `kbracket resume` goes on. ERR_TIMEOUT: another
+ * kbracket works on it, or on its only machine.
  */
 KB_MUST_CHECK int engine_run(struct store *store, int64_t experiment_id,
 	const struct experiment *experiment, const struct plan *plans,
@@ -52,6 +60,8 @@ KB_MUST_CHECK int engine_build(const struct experiment *experiment,
 KB_MUST_CHECK int engine_ask_cpus(const struct machine_spec *machine,
 	const struct engine_options *options, int64_t *cpus, struct err *err);
 
+/* The file of the lock below; the caller frees it. */
+char *engine_lock_path(const struct store *store, int64_t experiment_id);
 /* The lock that is held while an experiment is worked on; the caller releases it. ERR_TIMEOUT:
  * another kbracket holds it. */
 KB_MUST_CHECK int engine_lock(

@@ -26,8 +26,13 @@ struct engine {
 	bool *built;
 	struct estimate *estimate;
 	int64_t started_ns;
-	int boot_count; /* over all machines */
+	size_t machine; /* that this process walks (an index); ENGINE_ALL: none in particular */
 };
+
+#define ENGINE_ALL SIZE_MAX
+
+/* The view, the estimate and what is left, anew: a plan has grown. Of the engine's machine. */
+KB_MUST_CHECK int engine_reload(struct engine *engine, struct err *err);
 
 /* A machine while its boots are walked. */
 struct rig {
@@ -45,7 +50,6 @@ struct rig {
 	struct remote remote;
 	struct file_lock lock;
 	struct boot_image safe;
-	int boots_before; /* boots of the machines before this one */
 	/* order: toggle: the block whose parts are in this start of the kernel */
 	int toggle_block;
 	char toggle_boot_id[64];

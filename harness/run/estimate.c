@@ -198,10 +198,34 @@ static void add(int64_t *ns, int *count, const struct duration *duration, double
 	measured_s[measured] += total;
 }
 
+static struct estimate_left left_on(
+	const struct estimate *estimate, size_t index, double measured_s[2])
+{
+	const struct estimate_machine *machine = &estimate->machines[index];
+	double overhead = overhead_s(machine);
+	struct estimate_left left = {0};
+
+	add(&left.boot_ns, &left.boots, &machine->boot, 0, measured_s);
+	for (size_t k = 0; k < machine->condition_count; k++)
+		add(&left.run_ns, &left.runs, &machine->conditions[k], overhead, measured_s);
+	left.wall_ns = left.boot_ns + left.run_ns;
+	return left;
+}
+
+struct estimate_left estimate_left_on(const struct estimate *estimate, size_t machine)
+{
+	double measured_s[2] = {0, 0};
+	struct estimate_left left = left_on(estimate, machine, measured_s);
+
+	left.measured = measured_s[1] >= measured_s[0];
+	return left;
+}
+
 struct estimate_left estimate_left(const struct estimate *estimate)
 {
 	struct estimate_left left = {0};
 	double measured_s[2] = {0, 0};
+	int64_t longest_ns = 0;
 
 	for (size_t i = 0; i < estimate->experiment->variant_count; i++) {
 		struct duration build = estimate->builds[i];
@@ -211,14 +235,16 @@ struct estimate_left estimate_left(const struct estimate *estimate)
 		add(&left.build_ns, &left.builds, &build, 0, measured_s);
 	}
 	for (size_t i = 0; i < estimate->experiment->machine_count; i++) {
-		const struct estimate_machine *machine = &estimate->machines[i];
-		double overhead = overhead_s(machine);
+		struct estimate_left machine = left_on(estimate, i, measured_s);
 
-		add(&left.boot_ns, &left.boots, &machine->boot, 0, measured_s);
-		for (size_t k = 0; k < machine->condition_count; k++)
-			add(&left.run_ns, &left.runs, &machine->conditions[k], overhead,
-				measured_s);
+		left.boot_ns += machine.boot_ns;
+		left.run_ns += machine.run_ns;
+		left.boots += machine.boots;
+		left.runs += machine.runs;
+		if (machine.wall_ns > longest_ns)
+			longest_ns = machine.wall_ns;
 	}
+	left.wall_ns = left.build_ns + longest_ns;
 	left.measured = measured_s[1] >= measured_s[0];
 	return left;
 }

@@ -29,8 +29,11 @@ void estimate_ran(struct estimate *estimate, size_t machine, size_t condition, i
 struct estimate_left {
 	int64_t build_ns, boot_ns, run_ns;
 	int builds, boots, runs;
-	bool measured; /* most of the time rests on durations that were seen */
+	int64_t wall_ns; /* until the end: machines work at the same time */
+	bool measured;	 /* most of the time rests on durations that were seen */
 };
 struct estimate_left estimate_left(const struct estimate *estimate);
+/* Of one machine (an index), without builds. */
+struct estimate_left estimate_left_on(const struct estimate *estimate, size_t machine);
 
 #endif

@@ -10,10 +10,30 @@
 
 #include "base/num.h"
 
+static pid_t worker_parent;
+static const char *worker_name = "";
+
+void fault_worker(pid_t parent, const char *name)
+{
+	worker_parent = parent;
+	worker_name = name;
+}
+
+/* What is asked of this process: the text behind "MACHINE/"; NULL: nothing. */
+static const char *asked_of_us(void)
+{
+	const char *asked = getenv("KB_FAULT"), *slash = asked ? strchr(asked, '/') : NULL;
+	size_t len = slash ? (size_t)(slash - asked) : 0;
+
+	if (!slash)
+		return asked;
+	return strlen(worker_name) == len && !strncmp(asked, worker_name, len) ? slash + 1 : NULL;
+}
+
 void fault_point(const char *name)
 {
 	static int64_t reached;
-	const char *asked = getenv("KB_FAULT");
+	const char *asked = asked_of_us();
 	size_t len = strlen(name);
 	int64_t count = 1;
 
@@ -21,8 +41,11 @@ void fault_point(const char *name)
 		return;
 	if (asked[len] == ':' && num_int(asked + len + 1, 1, INT64_MAX, &count, NULL))
 		BUG("KB_FAULT=%s: not a count", asked);
-	if (++reached == count)
-		kill(getpid(), SIGKILL);
+	if (++reached != count)
+		return;
+	if (worker_parent && getenv("KB_FAULT_ALL"))
+		kill(worker_parent, SIGKILL);
+	kill(getpid(), SIGKILL);
 }
 
 #endif

@@ -27,12 +27,14 @@ enum progress_kind {
 struct progress {
 	enum progress_kind kind;
 	const char *machine, *variant, *condition, *text;
-	int boot, boots; /* over all machines; 0 before the first */
+	int boot, boots; /* of this machine; 0 before the first */
 	int run, runs;	 /* of this boot */
 	enum run_kind run_kind;
 	int64_t elapsed_ns; /* of this session */
-	int64_t left_ns;    /* estimated; measured durations replace declared ones as they come */
-	bool measured;	    /* the estimate rests on durations seen on this machine */
+	int64_t left_ns; /* of all, estimated; measured durations replace declared ones as they come
+			  */
+	bool measured;	 /* the estimate rests on durations that were seen */
+	int at_work;	 /* machines that are walked at the same time; 0: this one only */
 };
 
 typedef void progress_fn(void *arg, const struct progress *progress);

@@ -11,6 +11,7 @@
 #include "run/profiling.h"
 #include "run/programs.h"
 #include "run/rig.h"
+#include "run/walk.h"
 #include "run/warmth.h"
 
 char *rig_raw_path(const struct rig *rig, const struct store_boot *boot, const char *name)
@@ -26,7 +27,8 @@ void rig_tell(
 		.kind = kind,
 		.machine = rig->plan->machine->name,
 		.variant = boot ? boot->variant->name : NULL,
-		.boot = boot ? rig->boots_before + boot->ordinal : 0,
+		.boot = boot ? boot->ordinal : 0,
+		.boots = (int)rig->rows->boot_count,
 		.text = text,
 	};
 
@@ -128,14 +130,6 @@ static bool is_ended(const struct store_boot *boot)
 	return boot->state == STATE_DONE || boot->state == STATE_FAILED;
 }
 
-static bool anything_left(const struct store_machine *machine)
-{
-	for (size_t i = 0; i < machine->boot_count; i++)
-		if (!is_ended(&machine->boots[i]))
-			return true;
-	return false;
-}
-
 static int walk_boots(struct rig *rig, bool *unusable, struct err *err)
 {
 	int ret = 0;
@@ -158,8 +152,7 @@ static void close_rig(struct rig *rig)
 	file_lock_release(&rig->lock);
 }
 
-int rig_walk(
-	struct engine *engine, size_t machine, int boots_before, bool *unusable, struct err *err)
+int rig_walk(struct engine *engine, size_t machine, bool *unusable, struct err *err)
 {
 	struct rig rig = {
 		.engine = engine,
@@ -172,11 +165,10 @@ int rig_walk(
 		.lock = FILE_LOCK_INIT,
 		.safe = {"", "", "", "", ""},
 		.first_mc = -1,
-		.boots_before = boots_before,
 	};
 	int ret;
 
-	if (!anything_left(rig.rows))
+	if (!walk_anything_left(rig.rows))
 		return 0;
 	ret = open_machine(&rig, err);
 	*unusable = ret && ret != ERR_INTERRUPTED;

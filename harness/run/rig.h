@@ -8,8 +8,7 @@
 
 /* Walks the boots of one machine that are not ended. *unusable: the error is about this machine
  * only, other machines may go on. */
-KB_MUST_CHECK int rig_walk(
-	struct engine *engine, size_t machine, int boots_before, bool *unusable, struct err *err);
+KB_MUST_CHECK int rig_walk(struct engine *engine, size_t machine, bool *unusable, struct err *err);
 
 /* What is booted for a variant; empty on a machine that is not booted. Lives as long as the engine.
  */
