@@ -21,6 +21,7 @@ struct lab {
 	char *own_cmdline;  /* of its own kernel, without what a boot loader adds; NULL: not known
 			       yet */
 	struct strv staged; /* images, as here, that this session has put there whole */
+	int turns; /* restarts and power cycles since a kernel of ours came up */
 };
 
 static inline struct lab *lab_of(struct machine *machine)

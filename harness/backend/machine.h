@@ -25,11 +25,24 @@ struct machine_program {
 	bool is_data;	    /* a suite's input: nothing that can be run */
 };
 
+/* One step of bringing a machine back, when it has ended. Text is borrowed during the call. */
+struct machine_rung {
+	const char *kind; /* look, wait, restart, power */
+	int64_t began_ns; /* wall clock */
+	int64_t limit_ns; /* that it was given */
+	int64_t took_ns;
+	const char *found;  /* what answers now: own (kernel), ours, nothing; or failed */
+	const char *detail; /* what went wrong; "" */
+};
+typedef void machine_rung_fn(void *arg, const struct machine_rung *rung);
+
 struct machine_env {
 	const char *cache_dir; /* guest images, keys, sockets */
 	const char *agent;     /* path of the static kbracket-agent here */
 	const struct machine_program *programs;
 	size_t program_count;
+	machine_rung_fn *rung; /* NULL: nobody wants to know */
+	void *rung_arg;
 };
 
 /* A kernel to be booted. */
@@ -39,6 +52,7 @@ struct boot_image {
 	const char *release;
 	const char *cmdline; /* whole command line: the machine's and the variant's */
 	const char *config;  /* path of its .config; "" when not known */
+	bool cold;	     /* through the firmware, where the machine's method is kexec */
 };
 
 /* No contact is made yet. The spec and env stay the caller's and must outlive the machine. */

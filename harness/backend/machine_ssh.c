@@ -96,6 +96,10 @@ static int ssh_machine_came_up(
 		ret = err_set(err, ERR_INFRA,
 			"%s did not come up: the machine came back with its own kernel %s",
 			image->release, str_text(&release));
+	if (is_ours)
+		lab_of(machine)->turns = 0;
+	else
+		lab_of(machine)->turns++;
 	str_release(&release);
 	return ret;
 }

@@ -6,6 +6,7 @@
 #include "cmd/show.h"
 #include "model/store_counter.h"
 #include "model/store_rows.h"
+#include "model/store_rung.h"
 #include "model/store_view.h"
 #include "sys/json_put.h"
 
@@ -108,6 +109,35 @@ static int push_attempt(
 	return ret;
 }
 
+/* How the machine was brought back in this boot; nothing where it needed not be. */
+static int put_rungs(struct cmd *cmd, json_t *object, int64_t experiment_id, int64_t machine_id,
+	int64_t boot_id, struct err *err)
+{
+	json_t *list = json_array();
+	struct store_rung *rungs = NULL;
+	size_t count = 0;
+	int ret = store_load_rungs(
+		cmd->store, experiment_id, machine_id, boot_id, cmd->arena, &rungs, &count, err);
+
+	for (size_t i = 0; i < count; i++) {
+		json_t *item = json_object();
+
+		json_put_text(item, "step", rungs[i].kind);
+		json_put_int(item, "began_ns", rungs[i].began_ns);
+		json_put_int(item, "limit_ns", rungs[i].limit_ns);
+		json_put_int(item, "took_ns", rungs[i].took_ns);
+		json_put_text(item, "found", rungs[i].found);
+		if (*rungs[i].detail)
+			json_put_text(item, "detail", rungs[i].detail);
+		json_push(list, item);
+	}
+	if (count)
+		json_put(object, "recovery", list);
+	else
+		json_decref(list);
+	return ret;
+}
+
 static int push_run(void *arg, const struct store_run_row *row)
 {
 	json_t *out = json_object();
@@ -143,6 +173,9 @@ static int write_boot(struct cmd *cmd, const struct store_view *view,
 		json_put_text(out, "reason", boot->reason);
 	if (*boot->detail)
 		json_put_text(out, "detail", boot->detail);
+	if (*boot->start)
+		json_put_text(out, "start", boot->start);
+	ret = put_rungs(cmd, out, view->head.id, machine->id, boot->id, err);
 	for (size_t a = 0; a < boot->attempt_count && !ret; a++)
 		ret = push_attempt(cmd, attempts, &boot->attempts[a], err);
 	json_put(out, "attempts", attempts);

@@ -42,6 +42,7 @@ enum column {
 	DECIDES,
 	AGAINST,
 	LAYOUT_OF,
+	START,
 	COUNTER,
 	TOTAL,
 	COUNTED,
@@ -85,6 +86,7 @@ static const struct {
 	[DECIDES] = {"decides", OPTIONAL},
 	[AGAINST] = {"against", OPTIONAL},
 	[LAYOUT_OF] = {"layout_of", OPTIONAL},
+	[START] = {"start", OPTIONAL},
 	[COUNTER] = {"counter", OPTIONAL},
 	[TOTAL] = {"total", OPTIONAL},
 	[COUNTED] = {"counted_pct", OPTIONAL},
@@ -294,6 +296,16 @@ static int read_metric(struct import *import, struct store_import_row *row, stru
 	return ret;
 }
 
+static int read_start(struct import *import, struct store_import_row *row, struct err *err)
+{
+	const char *text = field(import, START);
+
+	row->start = strcmp(text, "kexec") == 0 ? "kexec" : strcmp(text, "cold") == 0 ? "cold" : "";
+	return strcmp(text, row->start) == 0
+		       ? 0
+		       : fail(import, err, "start is kexec, cold, or nothing");
+}
+
 static int read_marks(struct import *import, struct store_import_row *row, struct err *err)
 {
 	bool decides = true;
@@ -308,6 +320,8 @@ static int read_marks(struct import *import, struct store_import_row *row, struc
 	if (!ret && *field(import, LAYOUT_OF))
 		ret = read_name(import, LAYOUT_OF, name_check, &row->layout_of, err);
 	row->undeciding = !decides;
+	if (!ret)
+		ret = read_start(import, row, err);
 	return ret;
 }
 

@@ -89,6 +89,8 @@ static const struct opt power_rows[] = {
 		.help = "argument list, run on this host, that turns the machine off and on"},
 	{"wait", OPT_DURATION, POWER(power_wait_ns), .def = "1m", .min = 0, .max = 7200e9,
 		.help = "how long a machine that does not answer is waited for before that"},
+	{"limit", OPT_INT, POWER(power_limit), .def = "20", .min = 1, .max = 10000,
+		.help = "restarts and power cycles in a row without a kernel coming up"},
 	OPT_END};
 
 #define TEMPERATURE(member) offsetof(struct temperature_spec, member)

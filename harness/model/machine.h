@@ -51,6 +51,7 @@ struct machine_spec {
 	int64_t keep;			/* kernels of ours that stay on the machine */
 	const char *const *power_cycle; /* argv run here; empty: none */
 	int64_t power_wait_ns;		/* for a machine that does not answer, before that */
+	int64_t power_limit;		/* restarts and power cycles without a kernel coming up */
 	int64_t boot_timeout_ns;	/* from the jump to a proved kernel */
 	int64_t cpus;			/* online CPUs when the file says so; 0: ask the machine */
 	struct tune tune;		/* how it is set while it is measured */

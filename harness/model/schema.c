@@ -424,5 +424,29 @@ static const char version_10[] =
 	 * measured */
 	"ALTER TABLE verdict ADD COLUMN layout TEXT NOT NULL DEFAULT '';";
 
+static const char version_11[] =
+	/* how its kernel was started: 'kexec', 'cold' (through the firmware); '' in none of these
+	 * ways, or not yet */
+	"ALTER TABLE boot ADD COLUMN start TEXT NOT NULL DEFAULT '';"
+	"UPDATE boot SET start = coalesce((SELECT CASE method WHEN 'kexec' THEN 'kexec'"
+	"  WHEN 'direct' THEN 'cold' ELSE '' END FROM attempt WHERE boot_id = boot.id"
+	"  ORDER BY number DESC LIMIT 1), '');"
+
+	/* evidence: the steps that were taken to get a machine back */
+	"CREATE TABLE rung ("
+	"  id INTEGER PRIMARY KEY,"
+	"  experiment_id INTEGER NOT NULL REFERENCES experiment(id),"
+	"  machine_id INTEGER NOT NULL REFERENCES machine(id),"
+	"  boot_id INTEGER REFERENCES boot(id)," /* NULL: before the first */
+	"  began_ns INTEGER NOT NULL,"
+	"  kind TEXT NOT NULL CHECK (kind IN ('look', 'wait', 'restart', 'power')),"
+	"  limit_ns INTEGER NOT NULL," /* that it was given */
+	"  took_ns INTEGER NOT NULL,"
+	/* what answered then: its own kernel, one of ours, nothing; or the step itself failed */
+	"  found TEXT NOT NULL CHECK (found IN ('own', 'ours', 'nothing', 'failed')),"
+	"  detail TEXT NOT NULL"
+	") STRICT;"
+	"CREATE INDEX rung_machine ON rung (experiment_id, machine_id, boot_id);" EVIDENCE("rung");
+
 const char *const schema_steps[SCHEMA_VERSION] = {version_1, version_2, version_3, version_4,
-	version_5, version_6, version_7, version_8, version_9, version_10};
+	version_5, version_6, version_7, version_8, version_9, version_10, version_11};

@@ -28,12 +28,13 @@ KB_MUST_CHECK int store_check(struct store *store, int64_t experiment_id, struct
 
 /* A column's text in the arena; NULL becomes "". */
 const char *store_arena_text(struct arena *arena, struct db_rows *rows, int column);
-/* Of struct store_marks, from the joined tables variant and condition. */
-#define STORE_MARK_COLUMNS                                                                  \
-	" iif(variant.control, (SELECT name FROM variant base WHERE base.id = "             \
-	"variant.against_id), ''), condition.control, decides,"                             \
-	" (SELECT name FROM variant base WHERE base.id = variant.against_id),"              \
-	" (SELECT name FROM variant written WHERE written.id = variant.layout_of_id)"
+/* Of struct store_marks, from the joined tables boot, variant and condition. */
+#define STORE_MARK_COLUMNS                                                             \
+	" iif(variant.control, (SELECT name FROM variant base WHERE base.id = "        \
+	"variant.against_id), ''), condition.control, decides,"                        \
+	" (SELECT name FROM variant base WHERE base.id = variant.against_id),"         \
+	" (SELECT name FROM variant written WHERE written.id = variant.layout_of_id)," \
+	" boot.start"
 struct store_marks store_read_marks(struct db_rows *rows, int at);
 /* A column's integer, or fallback when it is NULL. */
 int64_t store_int_or(struct db_rows *rows, int column, int64_t fallback);

@@ -139,23 +139,29 @@ static int agreed(int ret, const char *what, struct err *err)
 	return ret;
 }
 
+static const char *start_of(const struct store_import_row *row)
+{
+	return row->start ? row->start : "";
+}
+
 static int find_boot(struct import *import, const struct store_import_row *row, struct err *err)
 {
 	struct db *db = import->store->db;
+	const char *start = start_of(row);
 	int ret = db_run(db, err,
 		"INSERT OR IGNORE INTO boot (experiment_id, machine_id, ordinal, block, variant_id,"
-		" state) VALUES (?, ?, ?, ?, ?, 'done')",
-		"iiiii", import->experiment_id, import->machine_id, (int64_t)row->boot,
-		(int64_t)row->block, import->variant_id);
+		" start, state) VALUES (?, ?, ?, ?, ?, ?, 'done')",
+		"iiiiit", import->experiment_id, import->machine_id, (int64_t)row->boot,
+		(int64_t)row->block, import->variant_id, start);
 
 	if (ret)
 		return ret;
 	ret = db_get_int(db, &import->boot_id, err,
 		"SELECT id FROM boot WHERE experiment_id = ? AND machine_id = ? AND ordinal = ?"
-		" AND block = ? AND variant_id = ?",
-		"iiiii", import->experiment_id, import->machine_id, (int64_t)row->boot,
-		(int64_t)row->block, import->variant_id);
-	return agreed(ret, "block or variant", err);
+		" AND block = ? AND variant_id = ? AND start = ?",
+		"iiiiit", import->experiment_id, import->machine_id, (int64_t)row->boot,
+		(int64_t)row->block, import->variant_id, start);
+	return agreed(ret, "block, variant or start", err);
 }
 
 static int64_t decides(const struct store_import_row *row)
@@ -307,7 +313,8 @@ static int add_mean(struct import *import, const struct store_import_row *row, s
 static bool same_boot(const struct store_import_row *a, const struct store_import_row *b)
 {
 	return a && a->boot == b->boot && a->block == b->block &&
-	       strcmp(a->machine, b->machine) == 0 && strcmp(a->variant, b->variant) == 0;
+	       strcmp(start_of(a), start_of(b)) == 0 && strcmp(a->machine, b->machine) == 0 &&
+	       strcmp(a->variant, b->variant) == 0;
 }
 
 static bool same_metric(const struct store_import_row *a, const struct store_import_row *b)

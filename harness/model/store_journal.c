@@ -76,9 +76,10 @@ static int begin_attempt(struct store *store, int64_t boot_id, const char *metho
 
 	if (!ret)
 		ret = db_run(store->db, err,
-			"UPDATE boot SET state = 'started' WHERE id = ?"
-			" AND state IN ('planned', 'started')",
-			"i", boot_id);
+			"UPDATE boot SET state = 'started', start = CASE ?2 WHEN 'kexec' THEN "
+			"'kexec' WHEN 'direct' THEN 'cold' WHEN 'reboot' THEN 'cold' ELSE start "
+			"END WHERE id = ?1 AND state IN ('planned', 'started')",
+			"it", boot_id, method);
 	if (!ret)
 		ret = store_moved(store, "boot", boot_id, err);
 	if (!ret)

@@ -9,6 +9,7 @@ static const char *const deletions[] = {
 	"DELETE FROM verdict WHERE experiment_id = ?1",
 	"DELETE FROM extension WHERE experiment_id = ?1",
 	"DELETE FROM event WHERE experiment_id = ?1",
+	"DELETE FROM rung WHERE experiment_id = ?1",
 	"DELETE FROM bisect_event WHERE experiment_id = ?1",
 	"DELETE FROM bisect_step WHERE experiment_id = ?1",
 	"DELETE FROM bisect WHERE experiment_id = ?1",

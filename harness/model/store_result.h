@@ -86,6 +86,7 @@ struct store_import_row {
 	const char *against;	/* its baseline, where the rows say it; NULL or "": none */
 	bool control;		/* its suite is a canary */
 	bool undeciding;	/* its condition is not of the headline set; nor is a canary */
+	const char *start; /* of its boot: kexec, cold; NULL or "" otherwise, or not known */
 	int64_t run; /* from 1; 0: the value is the boot's mean, of `runs` runs with CV cv_pct */
 	bool warmup;
 	const char *flags; /* reasons of the validity ledger, joined by a space; "" */

@@ -25,6 +25,7 @@ struct store_marks store_read_marks(struct db_rows *rows, int at)
 		db_int(rows, at + 2),
 		text_or_empty(rows, at + 3),
 		text_or_empty(rows, at + 4),
+		text_or_empty(rows, at + 5),
 	};
 }
 

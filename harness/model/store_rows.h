@@ -12,13 +12,14 @@
  * a callback is borrowed during the call. Callbacks: 0 goes on, anything else ends the walk and is
  * what the walk returns. */
 
-/* What a comparison of a row counts for. */
+/* What a comparison of a row counts for, and how its kernel was started. */
 struct store_marks {
 	const char *control_of; /* the variant that this one is another label of; "" */
 	bool control;		/* its suite is a canary */
 	bool decides;		/* its condition is of the headline set */
 	const char *against;	/* the variant's baseline; "" it is compared with nothing */
 	const char *layout_of;	/* the variant that this one is in another code layout; "" */
+	const char *start;	/* of its boot: kexec, cold; "" in none of these ways */
 };
 
 /* One sample with everything that says where it is from. */

@@ -302,7 +302,7 @@ static int load_boots(struct store *store, struct arena *arena, const struct sto
 	struct list list = {.size = sizeof(struct store_boot)};
 	struct db_rows *rows;
 	int ret = db_query(store->db, &rows, err,
-		"SELECT id, ordinal, block, variant_id, state, reason, detail FROM boot"
+		"SELECT id, ordinal, block, variant_id, state, reason, detail, start FROM boot"
 		" WHERE experiment_id = ? AND machine_id = ? ORDER BY ordinal",
 		"ii", view->head.id, machine->id);
 
@@ -317,6 +317,7 @@ static int load_boots(struct store *store, struct arena *arena, const struct sto
 			.state = store_state_parse(db_text(rows, 4)),
 			.reason = store_arena_text(arena, rows, 5),
 			.detail = store_arena_text(arena, rows, 6),
+			.start = store_arena_text(arena, rows, 7),
 		};
 	db_end(rows);
 	machine->boots = list_keep(&list, arena, &machine->boot_count);

@@ -69,6 +69,7 @@ struct store_boot {
 	const struct store_variant *variant;
 	enum store_state state;
 	const char *reason, *detail;
+	const char *start; /* how its kernel was started: kexec, cold; "" otherwise, or not yet */
 	struct store_attempt *attempts;
 	size_t attempt_count;
 	int proved; /* kernel starts that were measured in; 2: went on after an interruption */

@@ -26,11 +26,11 @@ struct field {
 #define INT(key, value) ((struct field){.name = (key), .kind = FIELD_INT, .integer = (value)})
 #define NUM(key, value) ((struct field){.name = (key), .kind = FIELD_NUM, .number = (value)})
 
-/* What a row counts for: five fields. */
+/* What a row counts for, and its boot's start: six fields. */
 #define MARKS(marks)                                                               \
 	TEXT("control_of", (marks).control_of), INT("control", (marks).control),   \
 		INT("decides", (marks).decides), TEXT("against", (marks).against), \
-		TEXT("layout_of", (marks).layout_of)
+		TEXT("layout_of", (marks).layout_of), TEXT("start", (marks).start)
 
 /* Columns that only experiments with counters have stand last. */
 enum { COUNTER_FIELDS = 3 };

@@ -11,6 +11,7 @@
 #include "run/profiling.h"
 #include "run/programs.h"
 #include "run/rig.h"
+#include "run/rungs.h"
 #include "run/walk.h"
 #include "run/warmth.h"
 
@@ -49,7 +50,7 @@ struct boot_image rig_image(struct rig *rig, size_t variant)
 	const struct build *build = &rig->engine->builds[variant];
 
 	if (!rig_is_booted(rig))
-		return (struct boot_image){"", "", "", "", ""};
+		return (struct boot_image){.image = "", .modules = "", .release = "", .cmdline = "", .config = ""};
 	return (struct boot_image){
 		.image = build->image,
 		.modules = build->modules,
@@ -138,6 +139,7 @@ static int walk_boots(struct rig *rig, bool *unusable, struct err *err)
 		if (is_ended(&rig->rows->boots[i]))
 			continue;
 		ret = stop_check(err);
+		rig->boot_id = rig->rows->boots[i].id;
 		if (!ret)
 			ret = booting_walk(rig, &rig->rows->boots[i], unusable, err);
 	}
@@ -160,10 +162,12 @@ int rig_walk(struct engine *engine, size_t machine, bool *unusable, struct err *
 		.plan = &engine->plans[machine],
 		.rows = &engine->view.machines[machine],
 		.env = {.cache_dir = engine->options->machine_cache,
-			.agent = engine->options->agent},
+			.agent = engine->options->agent,
+			.rung = rungs_keep,
+			.rung_arg = &rig},
 		.remote = {.ops = engine->options->ops},
 		.lock = FILE_LOCK_INIT,
-		.safe = {"", "", "", "", ""},
+		.safe = {.image = "", .modules = "", .release = "", .cmdline = "", .config = ""},
 		.first_mc = -1,
 	};
 	int ret;
@@ -184,7 +188,7 @@ int rig_ask_cpus(const struct machine_spec *machine, const struct engine_options
 	static const char *const arguments[] = {"facts", NULL};
 	bool smt = !machine->tune.smt || strcmp(machine->tune.smt, "off") != 0;
 	struct machine_env env = {.cache_dir = options->machine_cache, .agent = options->agent};
-	struct boot_image safe = {"", "", "", "", ""};
+	struct boot_image safe = {.image = "", .modules = "", .release = "", .cmdline = "", .config = ""};
 	struct remote remote = {.ops = options->ops};
 	json_t *seen = NULL;
 	int64_t count = 0;

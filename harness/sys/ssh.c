@@ -72,6 +72,37 @@ int ssh_open(const struct ssh_spec *spec, struct ssh **out, struct err *err)
 	return 0;
 }
 
+static const char key_changed[] = "REMOTE HOST IDENTIFICATION HAS CHANGED";
+
+/* What stands in text after the mark, up to the end of the line. */
+static void add_rest_of_line(const char *text, const char *mark, struct str *out)
+{
+	const char *at = strstr(text, mark);
+	size_t len = at ? strcspn(at + strlen(mark), "\r\n") : 0;
+
+	if (at)
+		str_add_safe(out, at + strlen(mark), len > 300 ? 300 : len);
+}
+
+/* In place of a page of warnings. */
+static int key_error(const struct ssh *ssh, const char *said, struct err *err)
+{
+	const char *offending = strstr(said, "Offending ");
+	struct str seen = STR_INIT, known = STR_INIT;
+
+	add_rest_of_line(said, "SHA256:", &seen);
+	if (offending)
+		add_rest_of_line(offending, " key in ", &known);
+	(void)err_set(err, ERR_INFRA,
+		"ssh %s: REMOTE HOST IDENTIFICATION HAS CHANGED: the host that answers has another "
+		"key (SHA256:%s) than is known (%s). If the machine was installed anew, take that "
+		"line out and log in once by hand; else find out who answers there",
+		ssh->destination, str_text(&seen), str_text(&known));
+	str_release(&seen);
+	str_release(&known);
+	return ERR_INFRA;
+}
+
 /* What ssh printed, for the error text. */
 static int connection_error(
 	const struct ssh *ssh, const struct proc_result *result, struct err *err)
@@ -80,6 +111,8 @@ static int connection_error(
 	size_t len = result->err_out.len > 400 ? 400 : result->err_out.len;
 	int ret;
 
+	if (strstr(str_text(&result->err_out), key_changed))
+		return key_error(ssh, str_text(&result->err_out), err);
 	while (len && strchr("\r\n ", result->err_out.text[len - 1]))
 		len--;
 	if (result->err_out.text)
@@ -110,9 +143,8 @@ static bool master_answers(const struct ssh *ssh)
 /* What OpenSSH says when it has talked to a host and does not get in. */
 static bool is_refusal(const char *text)
 {
-	static const char *const parts[] = {"REMOTE HOST IDENTIFICATION HAS CHANGED",
-		"Host key verification failed", "Permission denied",
-		"Too many authentication failures", "no matching host key"};
+	static const char *const parts[] = {key_changed, "Host key verification failed",
+		"Permission denied", "Too many authentication failures", "no matching host key"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		if (strstr(text, parts[i]))

@@ -23,7 +23,7 @@ static struct machine *machine;
 static struct strv logged;
 static struct machine_program programs[] = {{"hang", NULL, "", false}, {"tool", NULL, "", false},
 	{"spin", NULL, "", false}, {"words", NULL, "", true}};
-static struct machine_env env = {NULL, NULL, programs, ARRAY_SIZE(programs)};
+static struct machine_env env = {NULL, NULL, programs, ARRAY_SIZE(programs), NULL, NULL};
 static const char *const nothing[] = {NULL};
 static struct machine_spec spec = {.name = "guest",
 	.kind = MACHINE_QEMU,

@@ -109,10 +109,10 @@ static void one_kernel_under_two_labels(void **state)
 	json_decref(root);
 	/* whoever takes the table elsewhere takes the marks along */
 	expect_code(bench, 0, "export");
-	expect_text(&bench->out, ",reason,control_of,control,decides,against,layout_of\n");
+	expect_text(&bench->out, ",reason,control_of,control,decides,against,layout_of,start\n");
 	/* what stands before may be a flag: whether the machine was busy */
-	expect_text(&bench->out, ",base,0,1,base,\n");
-	expect_text(&bench->out, ",,1,0,base,\n");
+	expect_text(&bench->out, ",base,0,1,base,,\n");
+	expect_text(&bench->out, ",,1,0,base,,\n");
 }
 
 /* base, same, same, base; two runs in each. */

@@ -288,7 +288,7 @@ static void damaged_modules_are_told(void **state KB_UNUSED)
 static void the_image_is_made_once_and_again_when_a_program_changes(void **state KB_UNUSED)
 {
 	struct machine_program programs[] = {{"tool", put_text("tool", "#!/bin/sh\n"), "", false}};
-	const struct machine_env env = {in_scratch("cache"), "/bin/true", programs, 1};
+	const struct machine_env env = {in_scratch("cache"), "/bin/true", programs, 1, NULL, NULL};
 	struct guest_image one, two, three;
 	struct err err = ERR_INIT;
 	struct stat before, after;
@@ -318,7 +318,7 @@ static void the_image_is_made_once_and_again_when_a_program_changes(void **state
 /* As on a full disk, but writes fail at a size. */
 static void an_image_that_cannot_be_written_leaves_nothing(void **state KB_UNUSED)
 {
-	const struct machine_env env = {in_scratch("cache"), "/bin/true", NULL, 0};
+	const struct machine_env env = {in_scratch("cache"), "/bin/true", NULL, 0, NULL, NULL};
 	struct rlimit before, small;
 	struct guest_image image = {0};
 	struct strv names = STRV_INIT;
@@ -344,7 +344,7 @@ static void an_image_that_cannot_be_written_leaves_nothing(void **state KB_UNUSE
 
 static void missing_programs_are_named(void **state KB_UNUSED)
 {
-	const struct machine_env env = {in_scratch("cache"), "/bin/true", NULL, 0};
+	const struct machine_env env = {in_scratch("cache"), "/bin/true", NULL, 0, NULL, NULL};
 	char *path = xstrdup(getenv("PATH"));
 	struct guest_image image = {0};
 	struct err err = ERR_INIT;
@@ -364,7 +364,7 @@ static void missing_programs_are_named(void **state KB_UNUSED)
 
 static void old_images_go_after_two_weeks(void **state KB_UNUSED)
 {
-	const struct machine_env env = {in_scratch("cache"), "/bin/true", NULL, 0};
+	const struct machine_env env = {in_scratch("cache"), "/bin/true", NULL, 0, NULL, NULL};
 	const struct timespec old[2] = {{.tv_sec = 1600000000}, {.tv_sec = 1600000000}};
 	struct guest_image image;
 	struct err err = ERR_INIT;

@@ -58,8 +58,8 @@ static const struct machine_ops guest = {
 	.name = "guest", .unchecked_kexec = true, .exec = note, .stage = stage, .cmdline = longer};
 static const struct machine_ops bare = {.name = "bare", .exec = note};
 
-static const struct boot_image plain = {"/image", "", "6.1", "quiet panic=5", ""};
-static const struct boot_image modular = {"/image", "/modules", "6.1", "quiet", ""};
+static const struct boot_image plain = {"/image", "", "6.1", "quiet panic=5", "", false};
+static const struct boot_image modular = {"/image", "/modules", "6.1", "quiet", "", false};
 
 static int reset(void **state KB_UNUSED)
 {

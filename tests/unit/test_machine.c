@@ -36,9 +36,10 @@ static void this_host_gets_the_agent_and_programs(void **state KB_UNUSED)
 		{"tool", put_script("tool", "#!/bin/sh\necho a tool\n"), "0123456789abcdef01",
 			false},
 		{"other", NULL, "", false}};
-	struct machine_env env = {in_scratch("cache"), agent(), programs, 2};
+	struct machine_env env = {in_scratch("cache"), agent(), programs, 2, NULL, NULL};
 	struct machine_spec spec = local_spec();
-	struct boot_image none = {"", "", "", "", ""};
+	struct boot_image none = {
+		.image = "", .modules = "", .release = "", .cmdline = "", .config = ""};
 	struct proc_spec run = {.timeout_ns = 60 * NS_PER_S};
 	struct proc_result result = PROC_RESULT_INIT;
 	struct machine *machine;
@@ -68,9 +69,10 @@ static void this_host_gets_the_agent_and_programs(void **state KB_UNUSED)
 
 static void a_put_is_checked_and_whole(void **state KB_UNUSED)
 {
-	struct machine_env env = {in_scratch("cache"), agent(), NULL, 0};
+	struct machine_env env = {in_scratch("cache"), agent(), NULL, 0, NULL, NULL};
 	struct machine_spec spec = local_spec();
-	struct boot_image none = {"", "", "", "", ""};
+	struct boot_image none = {
+		.image = "", .modules = "", .release = "", .cmdline = "", .config = ""};
 	struct machine *machine;
 	struct err err = ERR_INIT;
 	struct stat st;
@@ -93,7 +95,7 @@ static void a_put_is_checked_and_whole(void **state KB_UNUSED)
 
 static void a_method_that_is_not_there_is_told(void **state KB_UNUSED)
 {
-	struct machine_env env = {in_scratch("cache"), "/bin/true", NULL, 0};
+	struct machine_env env = {in_scratch("cache"), "/bin/true", NULL, 0, NULL, NULL};
 	struct machine_spec spec = local_spec();
 	struct machine *machine = NULL;
 	struct err err = ERR_INIT;

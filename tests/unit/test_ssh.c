@@ -2,6 +2,7 @@
 /* Connections by ssh(1), with a script in its place that runs the far commands here. */
 #include "base/base.h"
 
+#include "fake_ssh.h"
 #include "scratch.h"
 
 #include <fcntl.h>
@@ -12,35 +13,13 @@
 
 static char *old_path;
 
-/* Understands what sys/ssh.c says to ssh(1). FAKE_SSH_* tell it how to fail. */
-static const char fake[] =
-	"#!/bin/sh\n"
-	"echo \"$@\" >>\"$FAKE_SSH_LOG\"\n"
-	"check= master= next=\n"
-	"for word; do\n"
-	"	case $word in\n"
-	"	-oControlPath=*) path=${word#-oControlPath=} ;;\n"
-	"	-O) check=1 ;;\n"
-	"	-M) master=1 ;;\n"
-	"	esac\n"
-	"	last=$word\n"
-	"done\n"
-	"if [ \"$check\" ]; then [ -e \"$path\" ]; exit; fi\n"
-	"if [ \"$master\" ]; then\n"
-	"	[ -z \"$FAKE_SSH_REFUSE\" ] || { echo \"$FAKE_SSH_REFUSE\" >&2; exit 255; }\n"
-	"	[ -z \"$FAKE_SSH_HANG\" ] || exec sleep 1000\n"
-	"	: >\"$path\"; exec sleep 1000\n"
-	"fi\n"
-	"[ -e \"$path\" ] || exit 255\n"
-	"exec sh -c \"$last\"\n";
-
 static int set_up(void **state)
 {
 	char *path;
 
 	if (make_scratch(state))
 		return -1;
-	put_script("bin/ssh", fake);
+	put_script("bin/ssh", fake_ssh);
 	put_script("bin/id", "#!/bin/sh\necho ${FAKE_UID:-0}\n");
 	put_script("bin/sudo", "#!/bin/sh\n[ \"$FAKE_SUDO\" ] || { echo 'sudo: a password is "
 			       "required' >&2; exit 1; }\n"
@@ -151,6 +130,36 @@ static void a_refusal_is_told_in_sshs_words(void **state KB_UNUSED)
 	ssh_close(ssh);
 }
 
+/* As OpenSSH 9.2 prints it. */
+static const char other_key[] =
+	"@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@\n"
+	"@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\n"
+	"@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@\n"
+	"IT IS POSSIBLE THAT SOMEONE IS DOING SOMETHING NASTY!\n"
+	"Someone could be eavesdropping on you right now (man-in-the-middle attack)!\n"
+	"It is also possible that a host key has just been changed.\n"
+	"The fingerprint for the ED25519 key sent by the remote host is\n"
+	"SHA256:S6hFWsjvnWGoUAKfTUg3VZTCTZTbTWZwu0l9x8oYd6A.\n"
+	"Please contact your system administrator.\n"
+	"Add correct host key in /lab/known_hosts to get rid of this message.\n"
+	"Offending ED25519 key in /lab/known_hosts:3\n"
+	"Host key for host has changed and you have requested strict checking.\n"
+	"Host key verification failed.";
+
+static void another_host_key_is_named(void **state KB_UNUSED)
+{
+	struct ssh *ssh = open_ssh();
+	struct err err = ERR_INIT;
+
+	(void)setenv("FAKE_SSH_REFUSE", other_key, 1);
+	assert_int_equal(ssh_connect(ssh, 30 * NS_PER_S, &err), ERR_INFRA);
+	assert_true(ssh_was_refused(ssh));
+	assert_non_null(strstr(err.text, "(SHA256:S6hFWsjvnWGoUAKfTUg3VZTCTZTbTWZwu0l9x8oYd6A.)"));
+	assert_non_null(strstr(err.text, "(/lab/known_hosts:3)"));
+	assert_null(strstr(err.text, "@@"));
+	ssh_close(ssh);
+}
+
 static void a_host_that_hangs_is_told_at_the_deadline(void **state KB_UNUSED)
 {
 	struct ssh *ssh = open_ssh();
@@ -235,6 +244,7 @@ int main(void)
 		TEST(results_and_input_pass_through),
 		TEST(one_connection_serves_all_commands),
 		TEST(a_refusal_is_told_in_sshs_words),
+		TEST(another_host_key_is_named),
 		TEST(a_host_that_hangs_is_told_at_the_deadline),
 		TEST(a_lost_connection_is_no_result),
 		TEST(others_than_root_go_by_sudo),

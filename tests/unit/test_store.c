@@ -13,6 +13,7 @@
 #include "model/store_cells.h"
 #include "model/store_db.h"
 #include "model/store_result.h"
+#include "model/store_rung.h"
 #include "model/store_rows.h"
 #include "model/store_view.h"
 
@@ -631,6 +632,7 @@ static void an_import_of_runs_keeps_flags_and_warmups(void **state)
 	struct lab *lab = *state;
 	struct store_import_row rows[3];
 	struct store_import what = {"runs", "", names, 1, 5, "test", rows, 3, false};
+	struct store_view view;
 	struct seen seen = {0};
 	int64_t id;
 
@@ -645,6 +647,7 @@ static void an_import_of_runs_keeps_flags_and_warmups(void **state)
 			.unit = "ops/s",
 			.run = i ? i : 1,
 			.warmup = i == 0,
+			.start = "cold",
 			.flags = i == 2 ? "steal clock-step" : "",
 			.ordinal = 1,
 			.value = 100 + i};
@@ -654,6 +657,12 @@ static void an_import_of_runs_keeps_flags_and_warmups(void **state)
 	assert_int_equal(seen.cells[0].runs, 1);
 	assert_int_equal(seen.cells[0].dropped, 1);
 	assert_true(seen.cells[0].mean == 101);
+	load(lab, id, &view);
+	assert_string_equal(view.machines[0].boots[0].start, "cold");
+	rows[1].start = "kexec";
+	assert_int_equal(store_import(lab->store, &what, &id, &lab->err), ERR_USAGE);
+	assert_non_null(strstr(lab->err.text, "block, variant or start differs"));
+	rows[1].start = "cold";
 	rows[1].flags = "sunspots";
 	assert_int_equal(store_import(lab->store, &what, &id, &lab->err), ERR_USAGE);
 	rows[1] = rows[2];
@@ -751,6 +760,60 @@ static void experiments_are_found_by_name_and_number(void **state)
 	assert_int_equal(list[0].id, second);
 }
 
+static void how_a_boot_was_started_is_kept(void **state)
+{
+	static const char *const methods[] = {"kexec", "reboot", "direct", "toggle"};
+	static const char *const starts[] = {"kexec", "cold", "cold", ""};
+	struct lab *lab = *state;
+	int64_t id = create(lab, "first", KIND_EXPERIMENT), attempt;
+	struct store_view view;
+
+	load(lab, id, &view);
+	for (size_t i = 0; i < ARRAY_SIZE(methods); i++)
+		OK(lab, store_attempt_begin(lab->store, view.machines[0].boots[i].id, methods[i],
+				&attempt, &lab->err));
+	load(lab, id, &view);
+	for (size_t i = 0; i < ARRAY_SIZE(methods); i++)
+		assert_string_equal(view.machines[0].boots[i].start, starts[i]);
+}
+
+static void the_way_back_is_kept_with_its_boot(void **state)
+{
+	static const struct store_rung steps[] = {
+		{"look", 1000, 60, 2, "nothing", "Connection refused"},
+		{"power", 2000, 90, 7, "own", ""}};
+	struct lab *lab = *state;
+	int64_t id = create(lab, "first", KIND_EXPERIMENT), machine;
+	struct store_rung *rungs;
+	struct store_view view;
+	const char **paths;
+	size_t count;
+
+	load(lab, id, &view);
+	machine = view.machines[0].id;
+	OK(lab, store_rung_add(lab->store, id, machine, 0, &steps[0], &lab->err));
+	for (int i = 0; i < 2; i++)
+		OK(lab, store_rung_add(lab->store, id, machine, view.machines[0].boots[1].id,
+				&steps[i], &lab->err));
+	OK(lab, store_load_rungs(lab->store, id, machine, view.machines[0].boots[1].id, &lab->arena,
+			&rungs, &count, &lab->err));
+	assert_int_equal(count, 2);
+	assert_string_equal(rungs[0].detail, "Connection refused");
+	assert_string_equal(rungs[1].kind, "power");
+	assert_string_equal(rungs[1].found, "own");
+	assert_int_equal(rungs[1].began_ns, 2000);
+	assert_int_equal(rungs[1].limit_ns, 90);
+	assert_int_equal(rungs[1].took_ns, 7);
+	OK(lab, store_load_rungs(
+			lab->store, id, machine, 0, &lab->arena, &rungs, &count, &lab->err));
+	assert_int_equal(count, 1);
+	assert_int_not_equal(db_run(lab->store->db, &lab->err, "DELETE FROM rung", ""), 0);
+	OK(lab, store_prune(lab->store, id, &lab->arena, &paths, &count, &lab->err));
+	OK(lab, store_load_rungs(
+			lab->store, id, machine, 0, &lab->arena, &rungs, &count, &lab->err));
+	assert_int_equal(count, 0);
+}
+
 static void pruning_leaves_other_experiments(void **state)
 {
 	struct lab *lab = *state;
@@ -800,6 +863,7 @@ static void an_older_database_is_brought_up(void **state)
 	struct db *db;
 	char path[128];
 	size_t count;
+	int64_t kexecs;
 
 	snprintf(path, sizeof(path), "%s/old.db", lab->folder);
 	OK(lab, db_open(path, DB_READ_WRITE, &db, &lab->err));
@@ -808,6 +872,10 @@ static void an_older_database_is_brought_up(void **state)
 			"PRAGMA foreign_keys = OFF; PRAGMA application_id = 0x6b627231;"
 			"INSERT INTO metric (id, condition_id, position, name, unit, better)"
 			" VALUES (3, 1, 0, 'm', 's', 'lower');"
+			"INSERT INTO boot (id, experiment_id, machine_id, ordinal, block,"
+			" variant_id, state) VALUES (5, 1, 1, 1, 1, 1, 'done');"
+			"INSERT INTO attempt (boot_id, number, method, started_ns, outcome)"
+			" VALUES (5, 1, 'kexec', 1, 'proved');"
 			"INSERT INTO sample VALUES (7, 1, 3, 1, 2.5); PRAGMA user_version = 1",
 			&lab->err));
 	db_close(db);
@@ -816,6 +884,9 @@ static void an_older_database_is_brought_up(void **state)
 	assert_int_equal(count, 1);
 	assert_true(values[0].value == 2.5);
 	assert_int_equal(values[0].observations, 0);
+	OK(lab, db_get_int(old->db, &kexecs, &lab->err,
+			"SELECT count(*) FROM boot WHERE id = 5 AND start = 'kexec'", ""));
+	assert_int_equal(kexecs, 1);
 	store_close(old);
 }
 
@@ -993,6 +1064,8 @@ int main(void)
 		TEST(every_row_can_be_exported),
 		TEST(verdicts_are_replaced),
 		TEST(experiments_are_found_by_name_and_number),
+		TEST(how_a_boot_was_started_is_kept),
+		TEST(the_way_back_is_kept_with_its_boot),
 		TEST(pruning_leaves_other_experiments),
 		TEST(a_strange_database_is_refused),
 		TEST(an_older_database_is_brought_up),
