@@ -13,11 +13,12 @@ enum { METRICS_MAX = 100, ECHOES_MAX = 50, COMMANDS_MAX = 50 };
 static void read_metric(const struct opt_ctx *ctx, const struct opt *rows, const struct ynode *name,
 	const struct ynode *node, struct metric_spec *metric)
 {
+	/* also of one that cannot be read: the others are still looked for by their names */
+	metric->name = name->text;
+	metric->place = suite_file_place(name);
 	(void)opt_node_check(ctx, name, "metrics", name->text, name_check); /* told in diag */
 	if (opt_read_map(ctx, rows, node, metric, "a metric"))
 		return;
-	metric->name = name->text;
-	metric->place = suite_file_place(name);
 	if (!metric->pattern)
 		opt_node_error(ctx, name, "metric '%s' has neither regex, json, csv nor perf",
 			metric->name);

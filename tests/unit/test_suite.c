@@ -376,6 +376,79 @@ static void wrong_suites_are_told(void **state)
 		"test.yaml:17:3: metric 'q': which: nth and nth: N go together\n");
 }
 
+/* Every key, so that each can be wrong. */
+static const char complete[] =
+	"suite: all\nabout: a\nhomepage: h\nprogram: p\nversion: [p, -v]\noptional: true\n"
+	"native: true\ncontrol: true\ntasks_per_worker: 2\nextra_tasks: 1\ntasks: '{workers}'\n"
+	"on_second: true\nenv: {A: '{workers}'}\nfiles: {f: ../f}\n"
+	"files_sha256: {f: "
+	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef}\n"
+	"setup: [[a, '{workers}']]\nserver: [s]\nserver_version: [s, -v]\nready: [r]\n"
+	"ready_port: 1\nteardown: [[t]]\nstep: 1s\nfail_if: [bad]\n"
+	"echo: [{regex: '(x)', expect: '{workers}', from: stderr}]\ntolerance: 5%\n"
+	"overrun: 5%\noperations: m\ncounter_threads: main\noutput: 1M\nduration: 1s\n"
+	"duration_step: 1s\nexpect: 1s\ntimeout: 1m\n"
+	"conditions:\n"
+	"  c: {argv: [p, '{n}', '{seconds}'], params: {n: [1, 2]}, duration: 1s, expect: 2s, "
+	"timeout: 1m}\n"
+	"metrics:\n"
+	"  m: {unit: u/s, better: higher, regex: '(x)', within: w, which: nth, nth: 1, "
+	"percentile: 99%, min_count: 1, from: both, scale: 2, optional: true, zero_ok: true}\n"
+	"  j: {unit: u, better: lower, json: /a}\n"
+	"  k: {unit: u, better: lower, csv: a}\n"
+	"  l: {unit: u, better: lower, perf: a}\n";
+
+static const char *const odd_values[] = {"", "~", "-1", "0", "1e999", "nan",
+	"99999999999999999999999", "'{'", "'{1/0}'", "'{x}'", "'('", "'(a)|(?<value>b)'", "\"\\e\"",
+	"'a\n\n  b'", "../x", "1s", "5%", "true", "[]", "[[]]", "[a, [b]]", "{}", "{a: b}",
+	"{a: [1, {b: c}]}"};
+
+/* Reads the suite with one node after the other replaced by the value, or with its key changed. */
+static size_t try_in_place_of_all(
+	struct reader *r, const struct ynode *root, struct ynode *node, const struct ynode *odd)
+{
+	size_t refused = 0;
+
+	for (size_t i = 0; i < node->count; i++) {
+		struct ynode *kept = node->items[i], *key = node->keys ? node->keys[i] : NULL;
+		struct ynode other;
+
+		node->items[i] = (struct ynode *)odd;
+		refused += suite_read_node(&r->arena, root, &r->suite, &r->diag) != 0;
+		node->items[i] = kept;
+		if (key && odd->kind == YNODE_SCALAR) {
+			other = *key;
+			other.text = odd->text;
+			node->keys[i] = &other;
+			refused += suite_read_node(&r->arena, root, &r->suite, &r->diag) != 0;
+			node->keys[i] = key;
+		}
+		refused += try_in_place_of_all(r, root, kept, odd);
+	}
+	return refused;
+}
+
+/* Whatever is wrong with one key, the others are still looked at. */
+static void no_mistake_is_more_than_a_message(void **state)
+{
+	struct reader *r = *state;
+	struct ynode *root = (struct ynode *)yaml_of(&r->arena, complete);
+
+	must_read(r, complete);
+	for (size_t i = 0; i < ARRAY_SIZE(odd_values); i++) {
+		char *text = xasprintf("v: %s\n", odd_values[i]);
+		const struct ynode *odd = ynode_get(yaml_of(&r->arena, text), "v");
+		size_t refused = try_in_place_of_all(r, root, root, odd);
+
+		/* no value fits half of all places */
+		assert_true(refused > 60);
+		assert_true(r->diag.count >= refused);
+		diag_release(&r->diag);
+		free(text);
+	}
+	must_read(r, complete);
+}
+
 static void wrong_templates_are_told(void **state)
 {
 	struct reader *r = *state;
@@ -501,6 +574,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_duration_can_be_overridden, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(durations_are_whole_steps, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_suites_are_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			no_mistake_is_more_than_a_message, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_templates_are_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pins_name_files, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_around_is_read, set_up, tear_down),
