@@ -47,50 +47,64 @@ static int fail(const struct around *around, struct err *err, const char *what, 
 	return ERR_INFRA;
 }
 
-static const char *how_ended(int status, char text[64])
+/* The caller releases the command, also when it cannot be started. ERR_NOT_FOUND without a program
+ * of that name. */
+static int start(const struct around *around, const struct strv *argv,
+	struct around_command *command, struct err *err)
 {
-	if (WIFEXITED(status))
-		(void)snprintf(text, 64, "ended with exit %d", WEXITSTATUS(status));
-	else
-		(void)snprintf(text, 64, "was ended by signal %d", WTERMSIG(status));
-	return text;
+	struct launch launch = around->launch;
+	pid_t pid;
+
+	*command = (struct around_command){0, launch_find(argv->items[0], launch.env), NULL};
+	launch.program = command->path;
+	launch.argv = strv_argv(argv);
+	if (!command->path)
+		return err_set(err, ERR_NOT_FOUND, "there is no program \"%.100s\" in the PATH",
+			argv->items[0]);
+	command->mark = launch_mark_make();
+	pid = launch_start(&launch, command->mark);
+	if (pid < 0)
+		return err_errno(err, ERR_INFRA, errno, "cannot fork");
+	command->pid = pid;
+	return 0;
 }
 
-/* Starts a command; its pid, or negative with *err. */
-static pid_t start(struct around *around, const struct strv *argv, struct err *err)
+static void command_release(struct around_command *command)
 {
-	struct launch_mark *mark = launch_mark_make();
-	struct launch launch = around->launch;
-	char *path = launch_find(argv->items[0], launch.env);
-	pid_t pid = -1;
+	if (command->mark)
+		(void)munmap(command->mark, sizeof(*command->mark));
+	free(command->path);
+	*command = (struct around_command){0};
+}
 
-	launch.program = path;
-	launch.argv = strv_argv(argv);
-	if (!path)
-		(void)err_set(err, ERR_INFRA, "there is no program \"%.100s\" in the PATH",
-			argv->items[0]);
+/* How a command ended that did not end well. */
+static int fail_ended(const struct around *around, const struct around_command *command, int status,
+	const char *what, struct err *err)
+{
+	char how[64];
+
+	if (command->mark->stage)
+		return launch_failed(command->mark, what, command->path, err);
+	if (WIFEXITED(status))
+		(void)snprintf(how, sizeof(how), "ended with exit %d", WEXITSTATUS(status));
 	else
-		pid = launch_start(&launch, mark);
-	if (path && pid < 0)
-		(void)err_errno(err, ERR_INFRA, errno, "cannot fork");
-	(void)munmap(mark, sizeof(*mark));
-	free(path);
-	return pid;
+		(void)snprintf(how, sizeof(how), "was ended by signal %d", WTERMSIG(status));
+	return fail(around, err, what, how);
 }
 
 /* Until it ends or the deadline passes, when its group is killed. 0 when it ended with exit 0. */
 static int run_command(struct around *around, const struct strv *argv, const char *kind,
 	int64_t deadline_ns, struct err *err)
 {
-	char *what = xasprintf("the %s command \"%.100s\"", kind, argv->items[0]), how[64];
-	pid_t pid = start(around, argv, err);
-	int status = 0, ret = pid < 0 ? ERR_INFRA : 0;
+	char *what = xasprintf("the %s command \"%.100s\"", kind, argv->items[0]);
+	struct around_command command;
+	int status = 0, ret = start(around, argv, &command, err);
 	enum wait_end end;
 
 	if (ret == 0) {
-		end = reap_wait(pid, deadline_ns);
-		(void)kill(-pid, SIGKILL); /* what it left in its group, too */
-		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		end = reap_wait(command.pid, deadline_ns);
+		(void)kill(-command.pid, SIGKILL); /* what it left in its group, too */
+		while (waitpid(command.pid, &status, 0) < 0 && errno == EINTR)
 			;
 		around->cancelled |= end == WAIT_CANCELLED;
 		if (end == WAIT_CANCELLED)
@@ -98,8 +112,9 @@ static int run_command(struct around *around, const struct strv *argv, const cha
 		else if (end == WAIT_DEADLINE)
 			ret = fail(around, err, what, "took too long and was killed");
 		else if (status)
-			ret = fail(around, err, what, how_ended(status, how));
+			ret = fail_ended(around, &command, status, what, err);
 	}
+	command_release(&command);
 	free(what);
 	return ret;
 }
@@ -145,41 +160,50 @@ static bool answers(int64_t port)
 
 int around_check_server(const struct around *around, struct err *err)
 {
+	pid_t pid = around->server.pid;
 	siginfo_t info = {0};
-	char how[64];
 
-	if (!around->server ||
-		waitid(P_PID, (id_t)around->server, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-		info.si_pid != around->server)
+	if (!pid || waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+		info.si_pid != pid)
 		return 0;
-	(void)snprintf(how, sizeof(how),
-		info.si_code == CLD_EXITED ? "ended with exit %d" : "was ended by signal %d",
-		info.si_status);
-	return fail(around, err, "the server", how);
+	return fail_ended(around, &around->server,
+		info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0) : info.si_status,
+		"the server", err);
 }
 
-/* One look at whether the server does its work: 0 it does, 1 not yet, negative never. */
-static int look(struct around *around, int64_t deadline_ns, struct err *err)
+/* One look at whether the server does its work: 0 it does, 1 not yet, and *not_yet may know more,
+ * negative never. */
+static int look(struct around *around, int64_t deadline_ns, struct err *not_yet, struct err *err)
 {
 	const struct run_spec *spec = around->spec;
-	struct err not_yet = ERR_INIT;
+	struct err why = ERR_INIT;
+	int ret;
 
 	if (around_check_server(around, err))
 		return ERR_INFRA;
 	if (spec->ready_port && !answers(spec->ready_port))
 		return 1;
-	if (!spec->ready.count ||
-		!run_command(around, &spec->ready, "readiness", deadline_ns, &not_yet))
+	if (!spec->ready.count)
 		return 0;
-	return around->cancelled ? err_set(err, ERR_INFRA, "%s", not_yet.text) : 1;
+	ret = run_command(around, &spec->ready, "readiness", deadline_ns, &why);
+	if (ret == ERR_NOT_FOUND || around->cancelled)
+		return err_set(err, ERR_INFRA, "%s", why.text);
+	/* the last look is killed at the deadline, and knows less than one before it */
+	if (ret && (!not_yet->code || clock_now_ns() < deadline_ns))
+		*not_yet = why;
+	return ret ? 1 : 0;
 }
 
 static int wait_ready(struct around *around, struct err *err)
 {
 	int64_t deadline = clock_now_ns() + around->spec->step_ns;
+	struct err not_yet = ERR_INIT;
 	int state;
 
-	while ((state = look(around, deadline, err)) == 1) {
+	while ((state = look(around, deadline, &not_yet, err)) == 1) {
+		if (clock_now_ns() >= deadline && not_yet.code)
+			return err_set(err, ERR_INFRA, "the server was not ready in time: %s",
+				not_yet.text);
 		if (clock_now_ns() >= deadline)
 			return fail(around, err, "the server", "was not ready in time");
 		clock_sleep_ns(READY_NAP_NS);
@@ -191,7 +215,6 @@ static int wait_ready(struct around *around, struct err *err)
 static int start_server(struct around *around, struct err *err)
 {
 	const struct run_spec *spec = around->spec;
-	pid_t pid;
 
 	if (!spec->server.count)
 		return 0;
@@ -199,10 +222,8 @@ static int start_server(struct around *around, struct err *err)
 		return err_set(err, ERR_INFRA,
 			"the server was not started: something else answers on port %lld already",
 			(long long)spec->ready_port);
-	pid = start(around, &spec->server, err);
-	if (pid < 0)
+	if (start(around, &spec->server, &around->server, err))
 		return err_wrap(err, "the server");
-	around->server = pid;
 	return wait_ready(around, err);
 }
 
@@ -218,18 +239,21 @@ int around_begin(struct around *around, const struct run_spec *spec, const struc
 
 void around_stop_server(struct around *around)
 {
-	if (!around->server)
+	pid_t pid = around->server.pid;
+
+	if (!pid)
 		return;
-	(void)kill(around->server, SIGTERM);
-	(void)reap_wait(around->server, clock_now_ns() + TERM_PATIENCE_NS);
-	(void)kill(-around->server, SIGKILL);
-	while (waitpid(around->server, NULL, 0) < 0 && errno == EINTR)
+	(void)kill(pid, SIGTERM);
+	(void)reap_wait(pid, clock_now_ns() + TERM_PATIENCE_NS);
+	(void)kill(-pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	around->server = 0;
+	around->server.pid = 0;
 }
 
 int around_end(struct around *around, struct err *err)
 {
 	around_stop_server(around);
+	command_release(&around->server);
 	return around->begun ? run_all(around, &around->spec->teardown, "tear-down", err) : 0;
 }

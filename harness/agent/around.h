@@ -16,12 +16,18 @@
  * the program starts and after it ended; in between nothing is looked at. Commands and server have
  * the program's folder and environment, and print to one log.
  */
+struct around_command {
+	pid_t pid;		  /* 0: it does not run */
+	char *path;		  /* NULL: there is no such program */
+	struct launch_mark *mark; /* how far its start came */
+};
+
 struct around {
 	const struct run_spec *spec;
 	struct launch launch; /* of all of them; program and argv are filled in for each */
-	pid_t server;	      /* 0: none */
-	bool cancelled;	      /* SIGTERM came while one of them ran */
-	bool begun;	      /* the tear-down is due */
+	struct around_command server;
+	bool cancelled; /* SIGTERM came while one of them ran */
+	bool begun;	/* the tear-down is due */
 };
 
 /* Set-up, then the server until it is ready. launch: log, folder, environment and cgroup. What

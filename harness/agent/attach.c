@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,7 +23,7 @@
 #define READY_PATIENCE_NS (60 * NS_PER_S)
 #define STOP_PATIENCE_NS (10 * NS_PER_S)
 
-enum { CONTROL_FD = 3, ACK_FD = 4, MAX_CSV_BYTES = 1 << 20, MAX_LOG_BYTES = 1 << 16 };
+enum { CONTROL_FD = 3, ACK_FD = 4, MAX_FILE_BYTES = 1 << 20, LOOK_MS = 50 };
 
 /* perf's ends of the two pipes, and ours. */
 struct pipes {
@@ -55,6 +56,7 @@ static void make_arguments(
 KB_NORETURN static void child(const struct pipes *pipes, const char *log_path,
 	const char *const *argv, const char *const *env, pid_t parent)
 {
+	const struct rlimit file = {MAX_FILE_BYTES, MAX_FILE_BYTES};
 	int log = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
 	int null_fd = open("/dev/null", O_RDONLY);
 	/* out of the way of the numbers that they are to get */
@@ -63,7 +65,8 @@ KB_NORETURN static void child(const struct pipes *pipes, const char *log_path,
 
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || log < 0 ||
 		null_fd < 0 || dup2(null_fd, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0 ||
-		dup2(control, CONTROL_FD) < 0 || dup2(ack, ACK_FD) < 0)
+		dup2(control, CONTROL_FD) < 0 || dup2(ack, ACK_FD) < 0 ||
+		setrlimit(RLIMIT_FSIZE, &file) != 0)
 		_exit(127);
 	for (int fd = ACK_FD + 1; fd < 1024; fd++)
 		(void)close(fd); /* most are not open */
@@ -73,17 +76,26 @@ KB_NORETURN static void child(const struct pipes *pipes, const char *log_path,
 	_exit(127);
 }
 
-/* "enable" is answered when all events are open and count. */
-static bool enable(const struct pipes *pipes)
+/* "enable" is answered when all events are open and count. A perf that ended may have left a child
+ * that keeps its end of the pipe. */
+static bool enable(const struct attach *attach, const struct pipes *pipes)
 {
 	static const char word[] = "enable\n";
 	struct pollfd answer = {.fd = pipes->ack[0], .events = POLLIN};
+	int64_t deadline = clock_now_ns() + READY_PATIENCE_NS;
 	char text[16];
+	int ready;
 
 	if (write(pipes->control[1], word, sizeof(word) - 1) != (ssize_t)sizeof(word) - 1)
 		return false;
-	return poll(&answer, 1, (int)(READY_PATIENCE_NS / NS_PER_MS)) == 1 &&
-	       read(answer.fd, text, sizeof(text)) > 0;
+	do {
+		bool ended = reap_has_exited(attach->perf);
+
+		ready = poll(&answer, 1, ended ? 0 : LOOK_MS);
+		if (ended && ready == 0)
+			return false;
+	} while (ready == 0 && clock_now_ns() < deadline);
+	return ready == 1 && read(answer.fd, text, sizeof(text)) > 0;
 }
 
 /* The first line that says something. */
@@ -92,7 +104,7 @@ static void add_log_line(const struct attach *attach, struct str *out)
 	struct str log = STR_INIT;
 	const char *line;
 
-	if (file_read(attach->log_path, MAX_LOG_BYTES, &log, NULL) == 0) {
+	if (file_read(attach->log_path, MAX_FILE_BYTES, &log, NULL) == 0) {
 		line = str_text(&log) + strspn(str_text(&log), " \t\r\n");
 		str_add_safe(out, line, strcspn(line, "\r\n"));
 	}
@@ -135,7 +147,7 @@ int attach_start(struct attach *attach, const struct place *place, const struct 
 	if (!ret) {
 		(void)close(pipes.ack[1]); /* so that perf's end is seen in the other */
 		pipes.ack[1] = -1;
-		ret = enable(&pipes) ? 0 : refuse(attach, err);
+		ret = enable(attach, &pipes) ? 0 : refuse(attach, err);
 	}
 	close_pipes(&pipes);
 	strv_release(&argv);
@@ -150,7 +162,7 @@ void attach_stop(struct attach *attach, struct str *csv, struct str *why)
 		(void)kill(attach->perf, SIGKILL);
 		while (waitpid(attach->perf, NULL, 0) < 0 && errno == EINTR)
 			;
-		if (file_read(attach->csv_path, MAX_CSV_BYTES, csv, NULL) || !csv->len)
+		if (file_read(attach->csv_path, MAX_FILE_BYTES, csv, NULL) || !csv->len)
 			add_log_line(attach, why);
 	}
 	free(attach->csv_path);

@@ -113,6 +113,21 @@ pid_t launch_start(const struct launch *launch, struct launch_mark *mark)
 	return pid;
 }
 
+int launch_failed(
+	const struct launch_mark *mark, const char *what, const char *path, struct err *err)
+{
+	if (mark->error == ENOEXEC)
+		return err_set(err, ERR_INFRA,
+			"%s %s: it is neither a program for this machine nor a script that begins "
+			"with #!",
+			what, mark->stage);
+	if (mark->error == ENOENT && access(path, F_OK) == 0)
+		return err_set(err, ERR_INFRA,
+			"%s %s: the interpreter or loader that it asks for is not there", what,
+			mark->stage);
+	return err_errno(err, ERR_INFRA, mark->error, "%s %s", what, mark->stage);
+}
+
 static const char *path_of(const char *const *env)
 {
 	for (; *env; env++)

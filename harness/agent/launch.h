@@ -6,6 +6,8 @@
 
 #include <sys/types.h>
 
+#include "base/err.h"
+
 #include "agent/cgroup.h"
 
 /* Where programs are looked for unless a spec says so. */
@@ -39,6 +41,11 @@ struct launch_mark *launch_mark_make(void);
  * descriptor but 0, 1, 2 (stdin is /dev/null) and SIGKILL when we die. Returns the pid, or -1 with
  * errno. */
 pid_t launch_start(const struct launch *launch, struct launch_mark *mark);
+
+/* Why the program at that path was not started; the mark has a stage. `what` is what it is called
+ * in the sentence. Returns ERR_INFRA. */
+int launch_failed(
+	const struct launch_mark *mark, const char *what, const char *path, struct err *err);
 
 /* The file that a name means: itself with a "/" in it, else the first executable of that name in
  * the PATH of env. NULL when there is none. Freed by the caller. */

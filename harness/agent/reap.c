@@ -37,7 +37,7 @@ void reap_prepare(void)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 }
 
-static bool has_exited(pid_t child)
+bool reap_has_exited(pid_t child)
 {
 	siginfo_t info = {0};
 
@@ -61,14 +61,14 @@ static enum wait_end wait_by_signal(pid_t child, int64_t deadline_ns)
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGTERM);
-	while (!has_exited(child)) {
+	while (!reap_has_exited(child)) {
 		struct timespec left = time_left(deadline_ns);
 		int sig = sigtimedwait(&set, NULL, &left);
 
 		if (sig == SIGTERM)
 			return WAIT_CANCELLED;
 		if (sig < 0 && errno == EAGAIN)
-			return has_exited(child) ? WAIT_EXITED : WAIT_DEADLINE;
+			return reap_has_exited(child) ? WAIT_EXITED : WAIT_DEADLINE;
 	}
 	return WAIT_EXITED;
 }

@@ -21,6 +21,9 @@ enum wait_end {
  * wait until we look at them. */
 void reap_prepare(void);
 
+/* Whether it has ended; its status stays to be waited for. */
+bool reap_has_exited(pid_t child);
+
 /* Sleeps in one call until the child ends, the monotonic deadline passes, or SIGTERM comes. */
 enum wait_end reap_wait(pid_t child, int64_t deadline_ns);
 

@@ -15,8 +15,9 @@
 #include "agent/bytes.h"
 #include "agent/room.h"
 
-/* Above both limits, for the file system's own pages. */
-enum { TMPFS_SPARE_BYTES = 256 << 10, LOG_BYTES = 256 << 10 };
+/* Above both limits, for the file system's own pages; and what is around the program may print
+ * more than is kept of it. */
+enum { TMPFS_SPARE_BYTES = 256 << 10, LOG_BYTES = 256 << 10, LOG_ROOM_BYTES = 16 << 20 };
 
 static bool mount_tmpfs(const char *path, int64_t bytes)
 {
@@ -40,11 +41,12 @@ static int make_folder(const struct place *place, const char *name, char **path,
 	return 0;
 }
 
-static int open_output(
-	const struct room *room, struct room_output *output, const char *name, struct err *err)
+/* folder: the tmpfs that it lies in, where there is one. */
+static int open_output(const struct room *room, struct room_output *output, const char *folder,
+	const char *name, struct err *err)
 {
-	char *path = room->tmpfs ? xasprintf("%s/tmp/%s", room->place->dir, name)
-				 : place_path(room->place, name);
+	char *path = *folder ? xasprintf("%s/%s/%s", room->place->dir, folder, name)
+			     : place_path(room->place, name);
 
 	output->name = name;
 	output->fd =
@@ -92,6 +94,19 @@ static int open_work(
 	return ret ? ret : make_links(room, spec, err);
 }
 
+/* In a tmpfs of its own: a server that prints much takes no room from the program. */
+static int open_log(struct room *room, bool may_mount, struct err *err)
+{
+	char *path = NULL;
+	int ret = make_folder(room->place, "log", &path, err);
+
+	if (ret == 0)
+		room->log_tmpfs = may_mount && mount_tmpfs(path, LOG_ROOM_BYTES);
+	free(path);
+	return ret ? ret
+		   : open_output(room, &room->log, room->log_tmpfs ? "log" : "", "around", err);
+}
+
 int room_open(
 	struct room *room, const struct place *place, const struct run_spec *spec, struct err *err)
 {
@@ -105,9 +120,8 @@ int room_open(
 	room->limit_bytes = spec->output_bytes;
 	ret = make_folder(place, "tmp", &tmp, err);
 	if (ret == 0)
-		room->tmpfs = may_mount &&
-			      mount_tmpfs(tmp, 2 * spec->output_bytes + TMPFS_SPARE_BYTES +
-						       (spec_has_around(spec) ? LOG_BYTES : 0));
+		room->tmpfs =
+			may_mount && mount_tmpfs(tmp, 2 * spec->output_bytes + TMPFS_SPARE_BYTES);
 	free(tmp);
 	/* One byte more than the limit tells an output that reached it from a longer one. */
 	if (!room->tmpfs)
@@ -117,11 +131,11 @@ int room_open(
 	if (ret == 0)
 		ret = open_work(room, spec, may_mount, err);
 	if (ret == 0)
-		ret = open_output(room, &room->out, "stdout", err);
+		ret = open_output(room, &room->out, room->tmpfs ? "tmp" : "", "stdout", err);
 	if (ret == 0)
-		ret = open_output(room, &room->err_out, "stderr", err);
+		ret = open_output(room, &room->err_out, room->tmpfs ? "tmp" : "", "stderr", err);
 	if (ret == 0 && spec_has_around(spec))
-		ret = open_output(room, &room->log, "around", err);
+		ret = open_log(room, may_mount, err);
 	return ret;
 }
 
@@ -143,7 +157,8 @@ static int copy_out(const struct room *room, const struct room_output *output, s
 	return ret;
 }
 
-static int keep(struct room *room, struct room_output *output, int64_t limit_bytes, struct err *err)
+static int keep(struct room *room, struct room_output *output, int64_t limit_bytes, bool in_tmpfs,
+	struct err *err)
 {
 	struct stat st;
 
@@ -151,18 +166,18 @@ static int keep(struct room *room, struct room_output *output, int64_t limit_byt
 		return err_errno(err, ERR_INFRA, errno, "cannot look at %s", output->name);
 	output->bytes = st.st_size;
 	if (st.st_size > limit_bytes) {
-		room->over_limit = true;
+		room->over_limit |= output != &room->log;
 		output->bytes = limit_bytes;
 		if (ftruncate(output->fd, limit_bytes) != 0)
 			return err_errno(
 				err, ERR_INFRA, errno, "cannot cut %s to its limit", output->name);
 	}
-	return room->tmpfs ? copy_out(room, output, err) : 0;
+	return in_tmpfs ? copy_out(room, output, err) : 0;
 }
 
 int room_keep_log(struct room *room, struct err *err)
 {
-	return room->log.fd >= 0 ? keep(room, &room->log, LOG_BYTES, err) : 0;
+	return room->log.fd >= 0 ? keep(room, &room->log, LOG_BYTES, room->log_tmpfs, err) : 0;
 }
 
 int room_keep_outputs(struct room *room, struct err *err)
@@ -171,9 +186,9 @@ int room_keep_outputs(struct room *room, struct err *err)
 	int ret;
 
 	room->over_limit = room->tmpfs && fstatvfs(room->out.fd, &fs) == 0 && fs.f_bavail == 0;
-	ret = keep(room, &room->out, room->limit_bytes, err);
+	ret = keep(room, &room->out, room->limit_bytes, room->tmpfs, err);
 	if (ret == 0)
-		ret = keep(room, &room->err_out, room->limit_bytes, err);
+		ret = keep(room, &room->err_out, room->limit_bytes, room->tmpfs, err);
 	return ret ? ret : room_keep_log(room, err);
 }
 
@@ -196,6 +211,7 @@ void room_release(struct room *room)
 	if (room->log.fd >= 0)
 		(void)close(room->log.fd);
 	remove_folder(room, "tmp", room->tmpfs);
+	remove_folder(room, "log", room->log_tmpfs);
 	if (room->own_work)
 		remove_folder(room, "work", room->work_tmpfs);
 	free(room->cwd);

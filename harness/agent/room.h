@@ -27,7 +27,7 @@ struct room {
 	struct room_output log; /* of what is around the program; fd -1: there is nothing */
 	int64_t limit_bytes;	/* of each stream */
 	int64_t max_file_bytes; /* for RLIMIT_FSIZE; 0 with a tmpfs */
-	bool tmpfs, own_work, work_tmpfs;
+	bool tmpfs, log_tmpfs, own_work, work_tmpfs;
 	bool over_limit; /* known at the end */
 };
 

@@ -210,7 +210,7 @@ static void measure(struct run *run, const struct launch *launch, pid_t program)
 	if (end == WAIT_EXITED)
 		around_stop_server(&run->around);
 	reap_all(program, &run->cgroup, &report);
-	run->around.server = 0; /* at the latest now */
+	run->around.server.pid = 0; /* at the latest now */
 	add_ending(run, &report);
 	js_count(o, "cgroup_cpu_ns", cgroup_ns < 0 ? -1 : cgroup_ns - run->around_cpu_ns);
 	if (run->launched->started_ns) {
@@ -259,6 +259,7 @@ static void end_around(struct run *run)
 static int start_counted(struct run *run, struct launch *launch, pid_t *program, struct err *err)
 {
 	int ret = count_init(&run->count, run->spec, run->root, err);
+	struct reap_report report;
 
 	if (ret)
 		return ret;
@@ -271,6 +272,8 @@ static int start_counted(struct run *run, struct launch *launch, pid_t *program,
 		(void)kill(*program, SIGKILL);
 		while (waitpid(*program, NULL, 0) < 0 && errno == EINTR)
 			;
+		count_release(&run->count);
+		reap_all(0, &run->cgroup, &report); /* a perf that is a script has children */
 	}
 	return ret;
 }
@@ -311,8 +314,7 @@ static int start_and_measure(struct run *run, const char *path, struct err *err)
 		return err_errno(err, ERR_INFRA, errno, "cannot fork");
 	measure(run, &launch, program);
 	if (run->launched->stage)
-		return err_errno(
-			err, ERR_INFRA, run->launched->error, "%s %s", path, run->launched->stage);
+		return launch_failed(run->launched, path, path, err);
 	return 0;
 }
 

@@ -82,15 +82,27 @@ static void what_fails_around_is_the_reason(void **state KB_UNUSED)
 			"there is no program \"no-such-program\" in the PATH"},
 		{", \"server\": " SH("echo no licence; exit 3") ", \"ready\": [\"false\"]",
 			"the server ended with exit 3 (no licence)"},
-		{", " SERVER ", \"ready\": [\"false\"], \"step_ns\": 200000000",
-			"the server was not ready in time (serving)"},
+		{", " SERVER ", \"ready\": [\"false\"], \"step_ns\": 2000000000",
+			"the server was not ready in time: the readiness command \"false\" "
+			"ended with exit 1 (serving)"},
+		{", \"server\": [\"sleep\", \"60\"], \"ready\": [\"sleep\", \"60\"], "
+		 "\"step_ns\": 200000000",
+			"the server was not ready in time: the readiness command \"sleep\" took "
+			"too long and was killed"},
+		/* known at once, so that nobody waits */
+		{", " SERVER ", \"ready\": [\"no-such-program\"], \"step_ns\": 3600000000000",
+			"there is no program \"no-such-program\" in the PATH"},
+		{", \"server\": [\"/tmp\"], \"ready\": [\"true\"]",
+			"the server cannot be executed: Permission denied"},
+		{", \"setup\": [[\"/tmp\"]]",
+			"the set-up command \"/tmp\" cannot be executed: Permission denied"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		char *mark = in_folder("mark"), *over = in_folder("over"), *more, name[] = "r0";
+		char *mark = in_folder("mark"), *over = in_folder("over"), *more, name[] = "ra";
 		struct answer a;
 
-		name[1] = (char)('0' + i);
+		name[1] = (char)('a' + i);
 		more = xasprintf("%s, \"env\": [\"KB_MARK=%s\"], \"teardown\": [[\"touch\", "
 				 "\"%s%zu\"]]",
 			cases[i].more, mark, over, i);
@@ -106,6 +118,24 @@ static void what_fails_around_is_the_reason(void **state KB_UNUSED)
 		free(more);
 		answer_release(&a);
 	}
+}
+
+/* The program has room for what it prints all the same. */
+static void what_a_server_prints_is_not_the_programs(void **state KB_UNUSED)
+{
+	struct answer a = run_script("r", "echo done",
+		", \"server\": " SH(
+			"head -c 9000000 /dev/zero; touch up; exec sleep 60") ", " READY);
+	char *out = part_text(&a, "stdout");
+
+	assert_string_equal(result_text(&a, "state"), "ended");
+	assert_int_equal(result_int(&a, "exit_code"), 0);
+	assert_null(json_object_get(a.result, "around_error"));
+	assert_false(result_true(&a, "output_limit"));
+	assert_int_equal(result_int(&a, "around_bytes"), 256 << 10);
+	assert_string_equal(out, "done\n");
+	free(out);
+	answer_release(&a);
 }
 
 static void a_server_that_ends_early_is_told(void **state KB_UNUSED)
@@ -155,6 +185,7 @@ int main(void)
 		T(all_of_it_surrounds_the_program),
 		T(nothing_of_a_server_is_left),
 		T(what_fails_around_is_the_reason),
+		T(what_a_server_prints_is_not_the_programs),
 		T(a_server_that_ends_early_is_told),
 		T(a_port_that_is_taken_is_no_server),
 	};

@@ -134,6 +134,44 @@ static void a_timeout_ends_both(void **state KB_UNUSED)
 	answer_release(&a);
 }
 
+/* A wrapper that hangs, floods, or leaves children, in perf's place. */
+static void a_perf_that_is_none_does_no_harm(void **state KB_UNUSED)
+{
+	static const char script[] = "#!/bin/sh\necho no counters today >&2\n"
+				     "echo $$ >>PIDS; sleep 1000 & echo $! >>PIDS\n"
+				     "setsid sh -c 'echo $$ >>PIDS; exec sleep 1000' &\n"
+				     "while ! test $(wc -l <PIDS) -ge 3; do sleep 0.01; done\n"
+				     "yes >&2\n";
+	char *path = in_folder("perf"), *pids = in_folder("pids"), *more, *text, *rest;
+	struct str full = STR_INIT;
+	struct err err = ERR_INIT;
+	struct answer a;
+
+	for (const char *at = script; *at; at++)
+		if (str_starts(at, "PIDS")) {
+			str_add(&full, pids);
+			at += 3;
+		} else {
+			str_add_char(&full, *at);
+		}
+	assert_int_equal(file_write_atomic(path, str_text(&full), full.len, 0755, &err), 0);
+	more = xasprintf(", \"perf\": \"%s\", \"events\": [\"task-clock\"]", path);
+	a = run_script("r", "echo never", more);
+	assert_string_equal(result_text(&a, "state"), "not-started");
+	assert_string_equal(result_text(&a, "error"), "perf cannot count: no counters today");
+	text = file_text(pids);
+	assert_gone(text);
+	rest = in_folder("r/perf-log");
+	assert_true(file_size(rest) <= 1 << 20);
+	free(rest);
+	free(text);
+	free(more);
+	free(path);
+	free(pids);
+	str_release(&full);
+	answer_release(&a);
+}
+
 /* The number behind NAME in the text of a /proc/stat. */
 static int64_t counted(const char *stat, const char *name)
 {
@@ -293,6 +331,7 @@ int main(void)
 		TEST(the_whole_program_or_its_main_thread_is_counted),
 		TEST(how_the_program_ended_is_not_lost),
 		TEST(a_timeout_ends_both),
+		TEST(a_perf_that_is_none_does_no_harm),
 		TEST(what_the_kernel_counts_is_read_twice),
 		TEST(a_refusal_of_perf_is_told_in_its_words),
 		TEST(the_profiler_is_on_for_the_run_only),

@@ -101,12 +101,15 @@ static void a_program_that_cannot_start_is_told(void **state KB_UNUSED)
 {
 	static const char bad_script[] = "#!/no/such/interpreter\n";
 	char *script = in_folder("script"), *plain = in_folder("plain");
+	char *words = in_folder("words");
 	const struct {
 		const char *program, *more, *why;
 	} cases[] = {
 		{"no-such-program", "", "there is no program \"no-such-program\" in the PATH"},
 		{"/no/such/program", "", "/no/such/program cannot be executed: No such file"},
-		{script, "", "cannot be executed: No such file"},
+		{script, "", "the interpreter or loader that it asks for is not there"},
+		{words, "", "neither a program for this machine nor a script that begins with"},
+		{"/tmp", "", "/tmp cannot be executed: Permission denied"},
 		{plain, "", "cannot be executed: Permission denied"},
 		{"true", ", \"cwd\": \"/no/such/folder\"", "no folder /no/such/folder to run in"},
 		{"true", ", \"links\": {\"a\": \"/no/such/file\"}", "there is no /no/such/file"},
@@ -115,6 +118,7 @@ static void a_program_that_cannot_start_is_told(void **state KB_UNUSED)
 
 	assert_int_equal(file_write_atomic(script, bad_script, strlen(bad_script), 0755, &err), 0);
 	assert_int_equal(file_write_atomic(plain, "x", 1, 0644, &err), 0);
+	assert_int_equal(file_write_atomic(words, "echo x\n", 7, 0755, &err), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		char *spec = xasprintf("{\"argv\": [\"%s\"], \"timeout_ns\": 1000000000, "
 				       "\"output_bytes\": 1000%s}",
@@ -130,6 +134,7 @@ static void a_program_that_cannot_start_is_told(void **state KB_UNUSED)
 		answer_release(&a);
 	}
 	free(script);
+	free(words);
 	free(plain);
 }
 
