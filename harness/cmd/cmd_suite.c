@@ -152,12 +152,23 @@ static int run_here(struct cmd *cmd, struct suite *suite, const struct condition
 	seen->flags = trial->flags;
 	seen->flag_count = trial->flag_count;
 	if (trial->outcome.wall_ns >= 0) {
-		str_addf(&how, "exit %lld after ", (long long)trial->outcome.exit_code);
+		if (trial->outcome.exit_code >= 0)
+			str_addf(&how, "exit %lld after ", (long long)trial->outcome.exit_code);
+		else
+			str_add(&how, "ended after ");
 		num_add_duration(&how, trial->outcome.wall_ns);
 		seen->how = arena_strdup(cmd->arena, str_text(&how));
 	}
 	str_release(&how);
 	return 0;
+}
+
+static void add_words(struct str *out, const char *const *words)
+{
+	for (; *words; words++) {
+		str_add_char(out, ' ');
+		str_add_safe(out, *words, strlen(*words));
+	}
 }
 
 static void tell_text(const struct condition *condition, const struct seen *seen,
@@ -171,10 +182,8 @@ static void tell_text(const struct condition *condition, const struct seen *seen
 		str_addf(&out, ", %lld workers, %lld tasks", (long long)condition->workers,
 			(long long)condition->tasks);
 	str_add(&out, "\n$");
-	for (size_t i = 0; condition->env[i]; i++)
-		str_addf(&out, " %s", condition->env[i]);
-	for (size_t i = 0; condition->argv[i]; i++)
-		str_addf(&out, " %s", condition->argv[i]);
+	add_words(&out, condition->env);
+	add_words(&out, condition->argv);
 	str_addf(&out, "\n%s%s", seen->how ? seen->how : "", seen->how ? "\n" : "");
 	for (size_t i = 0; i < reading->count; i++) {
 		const struct metric_spec *metric = &suite->metrics[reading->values[i].metric];

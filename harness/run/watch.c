@@ -110,9 +110,13 @@ static void watch_length(struct watch *watch)
 
 	if (!(allowed > 0) || !(asked > 0))
 		return;
+	if (isnan(wall)) {
+		flag(watch, "short", "how long it ran is not known");
+		return;
+	}
 	if (off > 0 && watch->run->overrun_pct > 0)
 		allowed = watch->run->overrun_pct;
-	if (!(fabs(off) <= allowed))
+	if (fabs(off) > allowed)
 		flag(watch, "short", "ran %.3f s of %.3f s; %.3g %% are allowed", wall, asked,
 			allowed);
 }
@@ -299,12 +303,17 @@ void watch_flags(const json_t *result, const struct watch_run *run, struct watch
 		.arena = arena,
 		.flags = arena_alloc(arena, MAX_FLAGS * sizeof(*watch.flags)),
 	};
+	/* that it was not is its reason */
+	bool started = strcmp(json_get_text(result, "state", ""), "not-started") != 0;
 
-	watch_length(&watch);
+	if (started)
+		watch_length(&watch);
 	if (run->hooks && *run->hooks)
 		flag(&watch, "hook", "%s", run->hooks);
 	if (!json_is_object(watch.before) || !json_is_object(watch.after)) {
-		flag(&watch, "no-environment", "the agent did not look before and after the run");
+		if (started)
+			flag(&watch, "no-environment",
+				"the agent did not look before and after the run");
 	} else {
 		remember(boot, watch.before);
 		watch_kernel(&watch);

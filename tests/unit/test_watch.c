@@ -128,6 +128,8 @@ static void each_reason_has_its_sign(void **state KB_UNUSED)
 		{"{\"after\": {\"cpus_online\": \"0-2\"}}", "cpus-changed"},
 		{"{\"before\": null}", "no-environment"},
 		{"{\"before\": null, \"wall_ns\": 100}", "short no-environment"},
+		{"{\"before\": null, \"wall_ns\": null}", "short no-environment"},
+		{"{\"before\": null, \"wall_ns\": null, \"state\": \"not-started\"}", ""},
 	};
 	struct arena arena = ARENA_INIT;
 
