@@ -9,6 +9,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 
@@ -283,6 +284,13 @@ int64_t file_size(const char *path)
 	struct stat st;
 
 	return stat(path, &st) == 0 ? (int64_t)st.st_size : -1;
+}
+
+int64_t file_modified_ns(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec : 0;
 }
 
 int64_t file_free_bytes(const char *path)

@@ -46,6 +46,8 @@ bool file_exists(const char *path);
 bool file_is_folder(const char *path);
 /* Size in bytes, -1 when it cannot be known. */
 int64_t file_size(const char *path);
+/* Wall time of its last change in ns since 1970, 0 when it cannot be known. */
+int64_t file_modified_ns(const char *path);
 /* Free bytes for an ordinary user on the file system that holds path, -1 when unknown. */
 int64_t file_free_bytes(const char *path);
 /* True when path (or its nearest existing parent) is on NFS, SMB, 9p, FUSE or another file
