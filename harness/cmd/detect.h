@@ -16,14 +16,19 @@ struct detect {
 	const struct plan *plan;
 	double change_pct;
 	struct noise *noises;
-	int *boots; /* of each kernel, one for each of noises; 0: not known, or more than 200 */
+	/* Of each kernel, one for each of noises; 0: not known, or more than 200. Alone: at the
+	 * level of q, as in a table of which all moves; as the only change of its table: at that
+	 * level divided by the number of comparisons. */
+	int *boots, *boots_only;
 	size_t count;
-	int most;	 /* of boots; 0: none is known, or one is beyond 200 */
-	int64_t plan_ns; /* all boots and runs of the plan with that many boots of each kernel */
+	int64_t comparisons;	  /* of one kernel with its baseline */
+	int most, most_only;	  /* of these; 0: none is known, or one is beyond 200 */
+	int64_t plan_ns, only_ns; /* all boots and runs of the plan with that many of each kernel */
 };
 
 /* Looks at what the store knows of the machine; cmd->store may be NULL: nothing. plan_ns is
- * what the plan takes as it is, without builds. */
+ * what the plan takes as it is, without builds. ERR_USAGE for a change within the margin, which
+ * would be called equivalent, and for toggles, which do not compare boots. */
 KB_MUST_CHECK int detect_make(struct cmd *cmd, const struct plan *plan, double change_pct,
 	int64_t plan_ns, struct detect *out, struct err *err);
 void detect_add_text(const struct detect *detect, struct str *out);

@@ -151,13 +151,14 @@ int noise_load(struct store *store, const char *machine, const char *const *cond
 	return ret;
 }
 
-int noise_boots_to_detect(const struct noise *noise, int64_t runs, double d, double power)
+int noise_boots_to_detect(
+	const struct noise *noise, int64_t runs, double level, double d, double power)
 {
 	const struct history *history = &noise->history;
 	double variance = history->tau2 + history->sw2 / (double)runs;
-	const struct power known = {variance, variance, 0};
+	const struct power seen = {variance, variance, 0, history->df};
 
 	if (!(history->nu0 > 0) || runs < 1)
 		return 0;
-	return power_boots_to_detect(&known, d, power);
+	return power_boots_to_detect(&seen, level, d, power);
 }

@@ -23,8 +23,11 @@ KB_MUST_CHECK int noise_load(struct store *store, const char *machine,
 	const char *const *conditions, size_t condition_count, struct arena *arena,
 	struct noise **out, size_t *count, struct err *err);
 
-/* The boots of each kernel that find a change of d (ln) with the given power in this noise, with
- * that many runs a boot and without help of a history; 0: more than 200, or nothing is known. */
-int noise_boots_to_detect(const struct noise *noise, int64_t runs, double d, double power);
+/* The boots of each kernel that find a change of d (ln) by a test at that level with the given
+ * power, with that many runs a boot and without help of a history. The noise is an estimate: the
+ * power is the mean over what it may be, so that few known boots ask for more. 0: more than 200, or
+ * too little is known. */
+int noise_boots_to_detect(
+	const struct noise *noise, int64_t runs, double level, double d, double power);
 
 #endif

@@ -62,6 +62,7 @@ void history_from_boots(const struct history_boot *boots, size_t count, struct h
 		per_run += 1 / (double)boots[i].runs;
 	}
 	df = between_groups(boots, count, &variance);
+	history.df = df;
 	/* One run a boot leaves sw2 unknown: all of the variance is then taken as
 	 * the boots', which is what it does to a boot mean. */
 	if (df >= HISTORY_MIN_DF) {

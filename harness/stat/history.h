@@ -35,6 +35,7 @@ struct history {
 	double tau2;  /* between-boot variance */
 	double sw2;   /* within-boot variance of one run */
 	double sw_df; /* degrees of freedom behind sw2 */
+	double df;    /* those between boots, behind tau2; not capped */
 };
 
 /*

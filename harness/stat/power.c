@@ -7,6 +7,9 @@
 
 #include "stat/power.h"
 
+/* Equal shares of what an estimated variance may be. */
+enum { POWER_SLICES = 20 };
+
 void power_error(const struct power *power, int m, double *se, double *df)
 {
 	double a = power->var_a / m, b = power->var_b / m;
@@ -27,7 +30,7 @@ void power_error(const struct power *power, int m, double *se, double *df)
 
 int power_boots_to_settle(const struct bracket *effect, double margin, double level)
 {
-	struct power power = {effect->var_a, effect->var_b, effect->nu0};
+	struct power power = {effect->var_a, effect->var_b, effect->nu0, 0};
 	double away = fabs(effect->d);
 	int have = effect->boots_a > effect->boots_b ? effect->boots_a : effect->boots_b;
 
@@ -44,7 +47,8 @@ int power_boots_to_settle(const struct bracket *effect, double margin, double le
 	return 0;
 }
 
-double power_at(const struct power *power, int m, double d)
+/* The power when the variances are what they are said to be. */
+static double power_known(const struct power *power, int m, double level, double d)
 {
 	double se, df, limit;
 
@@ -53,14 +57,31 @@ double power_at(const struct power *power, int m, double d)
 		return 0;
 	if (se == 0)
 		return d != 0;
-	limit = qt(0.975, df, 1, 0);
+	limit = qt(1 - level / 2, df, 1, 0);
 	return pnt(limit, df, fabs(d) / se, 0, 0) + pnt(-limit, df, fabs(d) / se, 1, 0);
 }
 
-int power_boots_to_detect(const struct power *power, double d, double wanted)
+double power_at(const struct power *power, int m, double level, double d)
+{
+	double sum = 0;
+
+	if (!(power->df > 0))
+		return power_known(power, m, level, d);
+	for (int i = 0; i < POWER_SLICES; i++) {
+		double share = (i + 0.5) / POWER_SLICES;
+		double factor = power->df / qchisq(share, power->df, 1, 0);
+		const struct power maybe = {
+			power->var_a * factor, power->var_b * factor, power->nu0, 0};
+
+		sum += power_known(&maybe, m, level, d);
+	}
+	return sum / POWER_SLICES;
+}
+
+int power_boots_to_detect(const struct power *power, double level, double d, double wanted)
 {
 	for (int m = 2; m <= POWER_MAX_BOOTS; m += 2) {
-		if (power_at(power, m, d) >= wanted)
+		if (power_at(power, m, level, d) >= wanted)
 			return m;
 	}
 	return 0;

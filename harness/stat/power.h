@@ -17,6 +17,7 @@ enum {
 struct power {
 	double var_a, var_b; /* of one boot's mean, baseline and variant */
 	double nu0;	     /* degrees of freedom lent by history, 0 for none */
+	double df;	     /* behind the variances, which are estimates; 0: they are known */
 };
 
 /* Standard error and degrees of freedom of d with m boots of either variant:
@@ -33,12 +34,13 @@ void power_error(const struct power *power, int m, double *se, double *df);
  */
 int power_boots_to_settle(const struct bracket *effect, double margin, double level);
 
-/* The power of the 5 % test with m boots of either variant against a change of
- * d on the log scale (noncentral t). */
-double power_at(const struct power *power, int m, double d);
+/* The power of the test at that level, with m boots of either variant, against
+ * a change of d on the log scale (noncentral t). Where the variances are
+ * estimates, the mean over what they may be: var df / chi-squared(df). */
+double power_at(const struct power *power, int m, double level, double d);
 
 /* The smallest even m with power >= wanted against a change of d; 0 when
  * POWER_MAX_BOOTS do not reach it. */
-int power_boots_to_detect(const struct power *power, double d, double wanted);
+int power_boots_to_detect(const struct power *power, double level, double d, double wanted);
 
 #endif

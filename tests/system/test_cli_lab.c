@@ -36,6 +36,10 @@ static void an_experiment_runs_from_its_file_to_its_report(void **state)
 	hash_of_database(bench, before);
 	expect_code(bench, 0, "plan %s/configs/aa.yaml --detect 2%% --json", bench->folder);
 	expect_text(&bench->out, "\"change_pct\": 2.0");
+	expect_code(bench, 0, "plan %s/configs/aa.yaml --detect 2%%", bench->folder);
+	expect_text(&bench->out, "to detect 2 % on here (power 80 %, FDR 5 % over ");
+	expect_code(bench, 2, "plan %s/configs/aa.yaml --detect 0.1%%", bench->folder);
+	expect_text(&bench->chatter, "is called equivalent, however many boots show it");
 	hash_of_database(bench, after);
 	assert_string_equal(before, after);
 	expect_code(bench, 0, "judge --as welch");

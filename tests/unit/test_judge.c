@@ -457,15 +457,15 @@ static void noise_and_what_it_hides(void **state)
 	OK(noise_load(lab->store, "box", names, 3, &lab->arena, &noises, &count, &err));
 	assert_int_equal(count, 2);
 	assert_string_equal(noises[0].condition, "few");
-	assert_int_equal(noise_boots_to_detect(&noises[0], 4, 0.02, 0.8), 0);
+	assert_int_equal(noise_boots_to_detect(&noises[0], 4, 0.05, 0.02, 0.8), 0);
 	assert_string_equal(noises[1].condition, "a");
 	assert_string_equal(noises[1].metric, "rate");
 	assert_int_equal(noises[1].history.boots, 8);
 	assert_near(noises[1].history.sw2, sw2, 1e-12);
 	assert_near(noises[1].history.tau2, step * step / 3 - sw2 / 4, 1e-12);
 	/* V = step^2 / 3, se = sqrt(2 V / m): 2 % are 3.4 se with 2 boots of either, 4.9 with 4. */
-	assert_int_equal(noise_boots_to_detect(&noises[1], 4, 0.02, 0.8), 4);
-	assert_int_equal(noise_boots_to_detect(&noises[1], 4, 0.0001, 0.8), 0);
+	assert_int_equal(noise_boots_to_detect(&noises[1], 4, 0.05, 0.02, 0.8), 4);
+	assert_int_equal(noise_boots_to_detect(&noises[1], 4, 0.05, 0.0001, 0.8), 0);
 	OK(noise_load(lab->store, "elsewhere", names, 3, &lab->arena, &noises, &count, &err));
 	assert_int_equal(count, 0);
 }

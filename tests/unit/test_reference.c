@@ -131,8 +131,8 @@ static void families(void **state KB_UNUSED)
 static void check_power(const struct line *line)
 {
 	const double *x = line->x;
-	const struct power power = {x[0], x[1], x[2]};
-	double got = power_at(&power, (int)x[3], x[4]);
+	const struct power power = {x[0], x[1], x[2], 0};
+	double got = power_at(&power, (int)x[3], 0.05, x[4]);
 
 	if (fabs(got - x[5]) > 1e-7)
 		fail_msg("power is %.9g, not %.9g (%g boots, d %g)", got, x[5], x[3], x[4]);

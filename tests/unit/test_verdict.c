@@ -139,7 +139,7 @@ static void equivalence_agrees_with_its_p(void **state KB_UNUSED)
 static void settling_needs_the_smallest_even_number(void **state KB_UNUSED)
 {
 	struct bracket e = effect_of(0.01, 0.02, 6);
-	const struct power power = {e.var_a, e.var_b, 0};
+	const struct power power = {e.var_a, e.var_b, 0, 0};
 	int m = power_boots_to_settle(&e, 0.01, 0.05);
 	double se, df;
 
@@ -167,7 +167,7 @@ static void settling_counts_the_others_of_the_table(void **state KB_UNUSED)
 	struct bracket e = effect_of(0.02, 0.0075, 6);
 	int alone = decide(&e, 0.0501, 0, &higher).further_boots, m;
 	double se, df, level = 0.05 * e.p / (8 * e.p);
-	struct power power = {e.var_a, e.var_b, 0};
+	struct power power = {e.var_a, e.var_b, 0, 0};
 
 	assert_true(e.p < 0.05 && e.p > 0.03);
 	m = decide(&e, 8 * e.p, 0, &higher).further_boots;
@@ -202,17 +202,23 @@ static void boots_are_asked_for_where_they_help(void **state KB_UNUSED)
  * the slope's degree of freedom and even numbers, 18. */
 static void detection_has_the_promised_power(void **state KB_UNUSED)
 {
-	const struct power power = {1e-4, 1e-4, 0}, helped = {1e-4, 1e-4, 5}, none = {0, 0, 0};
-	int m = power_boots_to_detect(&power, 0.01, 0.8);
+	const struct power power = {1e-4, 1e-4, 0, 0}, helped = {1e-4, 1e-4, 5, 0},
+			   none = {0, 0, 0, 0}, guessed = {1e-4, 1e-4, 0, 5};
+	int m = power_boots_to_detect(&power, 0.05, 0.01, 0.8);
 
 	assert_int_equal(m, 18);
-	assert_true(power_at(&power, 16, 0.01) < 0.8 && power_at(&power, 18, 0.01) >= 0.8);
-	assert_true(power_at(&helped, 4, 0.02) > power_at(&power, 4, 0.02));
-	assert_true(power_boots_to_detect(&helped, 0.04, 0.9) <
-		    power_boots_to_detect(&power, 0.04, 0.9));
-	assert_near(power_at(&power, 18, 0), 0.05, 1e-9);
-	assert_near(power_at(&none, 4, 0.01), 1, 0);
-	assert_int_equal(power_boots_to_detect(&power, 1e-5, 0.8), 0);
+	assert_true(
+		power_at(&power, 16, 0.05, 0.01) < 0.8 && power_at(&power, 18, 0.05, 0.01) >= 0.8);
+	assert_true(power_at(&helped, 4, 0.05, 0.02) > power_at(&power, 4, 0.05, 0.02));
+	assert_true(power_boots_to_detect(&helped, 0.05, 0.04, 0.9) <
+		    power_boots_to_detect(&power, 0.05, 0.04, 0.9));
+	assert_near(power_at(&power, 18, 0.05, 0), 0.05, 1e-9);
+	assert_near(power_at(&none, 4, 0.05, 0.01), 1, 0);
+	assert_int_equal(power_boots_to_detect(&power, 0.05, 1e-5, 0.8), 0);
+	assert_near(power_at(&guessed, 18, 0.01, 0), 0.01, 1e-9);
+	/* as the only one of 16, and where the noise may be larger than what was seen */
+	assert_true(power_boots_to_detect(&power, 0.05 / 16, 0.01, 0.8) > m);
+	assert_true(power_boots_to_detect(&guessed, 0.05, 0.01, 0.8) > m);
 }
 
 static void drift_is_last_over_first(void **state KB_UNUSED)
