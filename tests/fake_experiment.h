@@ -45,6 +45,8 @@ struct lab {
 	"#!/bin/sh\n"                                                              \
 	"S=${0%/*}\n"                                                              \
 	"if [ -e $S/late ]; then touch $S/dead; sleep 1; fi\n"                     \
+	"if grep -qs 1 $S/root/proc/sys/kernel/sched_schedstats; then"             \
+	"  touch $S/dead; sleep 1; fi\n"                                           \
 	"if [ -e $S/slow ]; then touch $S/busy; sleep 1.5; fi\n"                   \
 	"if [ -e $S/die ]; then touch $S/dead $S/broken; sleep 1; fi\n"            \
 	"if [ -e $S/meet ]; then touch $S/here; until [ -e $(cat $S/meet)/here ];" \

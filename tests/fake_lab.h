@@ -22,8 +22,8 @@
  * file builds of the cache; of the calls for one image the first made it.
  *
  * Image: RELEASE BUILD_ID MODE. MODE is ok, hang (never comes back), wrong (another kernel comes
- * up), late (dies under the first run), flaky (comes up at the second try), no-build (cannot be
- * built).
+ * up), late (dies under the first run), counts (dies under the first run under counters), flaky
+ * (comes up at the second try), no-build (cannot be built).
  *
  * The state outlives the process, as a machine on the network does; with a file "volatile" in the
  * workdir it does not, as a guest's does not. With "off" it does not answer when it is started,
@@ -127,6 +127,11 @@ static inline void fake_come_up(
 	fake_line(root, "sys/kernel/debug/sched/features", "NI_RANDOM HRTICK");
 	fake_line(root, "proc/sys/kernel/nmi_watchdog", "1");
 	fake_notes(root, build_id ? build_id : image.build_id);
+	/* the agent sets it to 1 while it counts, where it is */
+	if (!strcmp(image.mode, "counts"))
+		fake_line(root, "proc/sys/kernel/sched_schedstats", "0");
+	else
+		fake_unflag(machine, "root/proc/sys/kernel/sched_schedstats");
 	fake_unflag(machine, "dead");
 	fake_unflag(machine, "late");
 	str_release(&id);

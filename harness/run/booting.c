@@ -354,13 +354,15 @@ static int finish(struct rig *rig, const struct store_boot *boot, struct live *l
 {
 	int ret = console_store(rig, boot, live->attempt_id, live->attempt_number, err);
 
-	if (!ret && live->died)
+	if (!ret && live->died && !live->measured)
 		return bury(rig, boot, unusable, err);
 	if (!ret)
 		ret = store_boot_finish(rig->engine->store, boot->id, NULL, NULL, err);
 	fault_point("boot-done");
 	if (!ret)
 		rig_tell(rig, boot, PROGRESS_BOOT_END, NULL);
+	if (!ret && live->died)
+		ret = recover(rig, boot, unusable, err);
 	return ret;
 }
 

@@ -70,6 +70,7 @@ struct live {
 	size_t boot_trouble;   /* how much of it is the boot's */
 	struct str last_place; /* folder of the last run on the machine, to be forgotten */
 	bool died;
+	bool measured; /* it died under counters, when all that is measured was there */
 };
 
 /* The text a step is told with; fills in what the engine knows. boot may be NULL. */

@@ -283,6 +283,30 @@ static int step(struct rig *rig, const struct store_boot *boot, struct live *liv
 	return ret;
 }
 
+/* The kernel died under that run. Counting comes last and no verdict uses it: where nothing else is
+ * left, what was measured is whole. */
+static int give_up_counting(struct rig *rig, struct live *live, const struct store_run *runs,
+	size_t count, size_t died, struct err *err)
+{
+	int ret = 0;
+
+	for (size_t i = died; i < count; i++)
+		if (runs[i].kind != RUN_COUNTED)
+			return 0;
+	live->measured = true;
+	for (size_t i = died + 1; i < count && !ret; i++) {
+		if (is_ended(&runs[i]))
+			continue;
+		ret = store_run_begin(rig->engine->store, runs[i].id, live->attempt_id, err);
+		if (!ret)
+			ret = store_failed(rig, live, &runs[i], "kernel-died",
+				"the kernel had died under counters before", err);
+		estimate_ran(
+			rig->engine->estimate, rig->index, (size_t)runs[i].condition_position, -1);
+	}
+	return ret;
+}
+
 int running_walk(struct rig *rig, const struct store_boot *boot, struct live *live, struct err *err)
 {
 	struct arena arena = ARENA_INIT;
@@ -300,6 +324,8 @@ int running_walk(struct rig *rig, const struct store_boot *boot, struct live *li
 			ret = engine_check_room(rig->engine, err);
 		if (!ret)
 			ret = step(rig, boot, live, &runs[i], count, &again, err);
+		if (!ret && live->died)
+			ret = give_up_counting(rig, live, runs, count, i, err);
 		if (!ret && again) {
 			ret = store_load_runs(
 				rig->engine->store, boot->id, &arena, &runs, &count, err);

@@ -7,7 +7,8 @@
 #include "run/engine_state.h"
 
 /* Runs what is left of a boot's runs, in order. live->died: the kernel or the machine was lost, the
- * run is stored as failed. Returns an error only for what stops the walk. */
+ * run is stored as failed; with live->measured the runs after it are, too. Returns an error only
+ * for what stops the walk. */
 KB_MUST_CHECK int running_walk(
 	struct rig *rig, const struct store_boot *boot, struct live *live, struct err *err);
 

@@ -161,6 +161,44 @@ static void a_kernel_that_dies_in_a_run_costs_its_boot(void **state)
 	store_close(store);
 }
 
+static int check_death_under_counters(void *arg, const struct store_run_row *row)
+{
+	int *counted = arg;
+
+	if (row->kind == RUN_COUNTED) {
+		(*counted)++;
+		assert_int_equal(row->state, row->boot == 1 ? STATE_FAILED : STATE_DONE);
+		assert_string_equal(row->reason, row->boot == 1 ? "kernel-died" : "");
+	} else
+		assert_int_equal(row->state, STATE_DONE);
+	return 0;
+}
+
+/* What was measured before is whole: counting comes last, and no verdict uses it. */
+static void a_kernel_that_dies_under_counters_costs_their_runs(void **state)
+{
+	struct lab *lab = lab_new("functions: [schedule]\n");
+	struct store_view view;
+	struct store *store;
+	struct err err = ERR_INIT;
+	int counted = 0;
+
+	lab_free(*state);
+	*state = lab;
+	lab_image(lab, "A", "1111111111111111", "counts");
+	must_run(lab);
+	lab_assert_whole(lab);
+	lab_view(lab, &view);
+	assert_int_equal(view.machines[0].boots[0].state, STATE_DONE);
+	assert_int_equal(view.machines[0].boots[0].attempt_count, 1);
+	store = lab_store(lab);
+	if (store_each_run(store, &(struct store_run_filter){.experiment_id = lab->id},
+		    check_death_under_counters, &counted, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(counted, FAKE_BOOTS * FAKE_CONDITIONS);
+	store_close(store);
+}
+
 struct failed_runs {
 	int count;
 	const char *reason;
@@ -321,7 +359,7 @@ static void switches_are_put_back(void **state)
 	spec->boot = BOOT_NONE;
 	switched.sysctls = (struct pairs){&knob, 1};
 	lab->experiment.variants[1] = &switched;
-	fake_come_up(&machine, &(struct boot_image){image, "", "", "", ""}, NULL);
+	fake_come_up(&machine, &(struct boot_image){image, "", "", "", "", false}, NULL);
 	fake_line(lab->workdir, "root/proc/sys/kernel/knob", "3");
 	pid = lab_start(lab, "stored:7"); /* in the second boot, of the switched variant */
 	assert_int_equal(lab_was_killed(lab_wait(pid)), HAS_FAULT_POINTS);
@@ -350,7 +388,7 @@ static void the_original_outlives_a_killed_experiment(void **state)
 	spec->boot = BOOT_NONE;
 	switched.sysctls = (struct pairs){&knob, 1};
 	lab->experiment.variants[1] = &switched;
-	fake_come_up(&machine, &(struct boot_image){image, "", "", "", ""}, NULL);
+	fake_come_up(&machine, &(struct boot_image){image, "", "", "", "", false}, NULL);
 	fake_line(lab->workdir, "root/proc/sys/kernel/knob", "3");
 	lab_kill_at(lab, "stored:7"); /* in the second boot, of the switched variant */
 	assert_switches(lab, "NO_NI_RANDOM", "7");
@@ -375,7 +413,7 @@ static void a_machine_is_tuned_and_put_back(void **state)
 
 	spec->tune.turbo = "off";
 	spec->tune.nmi_watchdog = "off";
-	fake_come_up(&machine, &(struct boot_image){image, "", "", "", ""}, NULL);
+	fake_come_up(&machine, &(struct boot_image){image, "", "", "", "", false}, NULL);
 	lab_must_run(lab);
 	lab_assert_whole(lab);
 	lab_view(lab, &view);
@@ -634,6 +672,7 @@ int main(void)
 		TEST(a_second_try_is_enough),
 		TEST(a_failed_build_costs_its_own_boots),
 		TEST(a_kernel_that_dies_in_a_run_costs_its_boot),
+		TEST(a_kernel_that_dies_under_counters_costs_their_runs),
 		TEST(a_failing_program_is_a_row_with_its_reason),
 		TEST(output_without_numbers_is_unparsable),
 		TEST(a_machine_that_is_lost_keeps_its_plan),

@@ -55,7 +55,7 @@ static bool was_logged(const char *text)
 
 static struct boot_image image(const char *cmdline)
 {
-	return (struct boot_image){kernel.image, kernel.modules, kernel.release, cmdline, ""};
+	return (struct boot_image){kernel.image, kernel.modules, kernel.release, cmdline, "", false};
 }
 
 static void must(int ret, const struct err *err)
