@@ -94,10 +94,6 @@ static int wait_for_it(struct machine *machine, enum found *found, struct err *e
 /* A shut-down of its own; the kernel of the default boot entry comes next. */
 static int restart(struct machine *machine, enum found *found, struct err *err)
 {
-	static const char *const argv[] = {"sh", "-c",
-		"sync; (sleep 0.2; systemctl reboot || reboot || reboot -f) >/dev/null 2>&1 "
-		"</dev/null &",
-		NULL};
 	struct machine_rung rung = {.kind = "restart",
 		.limit_ns = machine->spec->boot_timeout_ns + 4 * ASK_S * NS_PER_S};
 	struct str old = STR_INIT;
@@ -108,7 +104,7 @@ static int restart(struct machine *machine, enum found *found, struct err *err)
 	*found = FOUND_NOTHING;
 	ret = machine_boot_id(machine, ASK_S * NS_PER_S, &old, err);
 	if (ret == 0)
-		ret = machine_command(machine, argv, ASK_S * NS_PER_S, err);
+		ret = machine_command(machine, machine_reboot_argv, ASK_S * NS_PER_S, err);
 	ssh_drop(lab_of(machine)->ssh);
 	if (ret == 0)
 		ret = await(machine, str_text(&old), machine->spec->boot_timeout_ns, found, err);

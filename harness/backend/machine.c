@@ -24,9 +24,16 @@ static const struct machine_ops *const kinds[] = {
 static const struct boot_ops *const methods[] = {
 	[BOOT_KEXEC] = &boot_kexec,
 	[BOOT_DIRECT] = &boot_direct,
-	[BOOT_REBOOT] = NULL,
+	[BOOT_REBOOT] = &boot_reboot,
 	[BOOT_NONE] = &boot_none,
 };
+
+/* A kernel that is loaded for kexec would be taken instead of the firmware's way by newer systemds.
+ */
+const char *const machine_reboot_argv[] = {"sh", "-c",
+	"sync; kexec -u >/dev/null 2>&1; export SYSTEMCTL_SKIP_AUTO_KEXEC=1; "
+	"(sleep 0.2; systemctl reboot || reboot || reboot -f) >/dev/null 2>&1 </dev/null &",
+	NULL};
 
 int machine_open(const struct machine_spec *spec, const struct machine_env *env,
 	struct machine **out, struct err *err)
@@ -34,9 +41,6 @@ int machine_open(const struct machine_spec *spec, const struct machine_env *env,
 	struct machine *machine;
 	int ret;
 
-	if (!methods[spec->boot])
-		return err_set(err, ERR_USAGE, "machine '%s': the boot method '%s' is not there",
-			spec->name, boot_method_name(spec->boot));
 	machine = xcalloc(1, sizeof(*machine));
 	machine->spec = spec;
 	machine->env = env;
@@ -161,14 +165,15 @@ int machine_start(struct machine *machine, const struct boot_image *safe, struct
 
 static int boot_and_wait(struct machine *machine, const struct boot_image *image, struct err *err)
 {
+	const struct boot_ops *boot = image->cold ? &boot_reboot : machine->boot;
 	struct str old = STR_INIT;
 	int ret = 0;
 
-	if (machine->boot->wait_after)
+	if (boot->wait_after)
 		ret = machine_boot_id(machine, 30 * NS_PER_S, &old, err);
 	if (ret == 0)
-		ret = machine->boot->boot(machine, image, err);
-	if (ret == 0 && machine->boot->wait_after) {
+		ret = boot->boot(machine, image, err);
+	if (ret == 0 && boot->wait_after) {
 		if (machine->ops->forget)
 			machine->ops->forget(machine);
 		ret = machine_wait_answer(machine, str_text(&old),
@@ -176,6 +181,8 @@ static int boot_and_wait(struct machine *machine, const struct boot_image *image
 		if (ret == 0 && machine->ops->came_up)
 			ret = machine->ops->came_up(machine, image, err);
 	}
+	if (ret == 0 && boot->check)
+		ret = boot->check(machine, err);
 	str_release(&old);
 	return ret;
 }

@@ -51,6 +51,9 @@ struct boot_ops {
 	/* As machine_boot, without the wait for the agent when wait_after is set. */
 	int (*boot)(struct machine *machine, const struct boot_image *image, struct err *err);
 	bool wait_after; /* machine.c waits for the agent to answer from a new boot_id */
+	/* Once it is up: that nothing of the start is left that would be in the way. NULL: nothing
+	 * ever is. */
+	int (*check)(struct machine *machine, struct err *err);
 };
 
 struct machine {
@@ -66,7 +69,10 @@ struct machine {
 };
 
 extern const struct machine_ops machine_qemu, machine_ssh, machine_local;
-extern const struct boot_ops boot_kexec, boot_direct, boot_none;
+extern const struct boot_ops boot_kexec, boot_direct, boot_reboot, boot_none;
+
+/* A shut-down and a start through the firmware, after the session that asked for it has ended. */
+extern const char *const machine_reboot_argv[];
 
 /* The folder of this user for sockets and the files of guests: /tmp/kbracket-UID, since the path of
  * a socket may have 107 bytes only. Nobody else can write to it. What killed kbrackets have left in

@@ -109,6 +109,8 @@ const struct opt machine_opts[] = {
 		.rows = qemu_opts, .help = "local, {ssh: DESTINATION} or {qemu: {...}}"},
 	{"boot", OPT_CHOICE, MACHINE(boot), .def = "kexec", .choices = boot_names,
 		.help = "how kernels are switched"},
+	{"cold_every", OPT_INT, MACHINE(cold_every), .def = "0", .min = 0, .max = 1000,
+		.help = "with boot: kexec, every so-manieth boot goes through the firmware"},
 	{"cmdline", OPT_TEXT, MACHINE(cmdline), .def = "", .check = name_check_line,
 		.help = "kernel command line that the machine needs"},
 	{"initramfs", OPT_LIST, MACHINE(initramfs), .max = 100, .check = check_initramfs,
@@ -227,6 +229,9 @@ int machine_read_node(
 	if (opt_read_map(&ctx, machine_opts, node, &machine, "a machine"))
 		return ERR_USAGE;
 	check_boot(&ctx, node, &machine);
+	if (machine.cold_every && (machine.kind != MACHINE_SSH || machine.boot != BOOT_KEXEC))
+		opt_node_error(&ctx, ynode_get(node, "cold_every"),
+			"cold_every: is for ssh machines that boot by kexec");
 	if (machine.kind == MACHINE_QEMU && !machine.cpus)
 		machine.cpus = machine.qemu.cpus;
 	if (machine.kind == MACHINE_QEMU && machine.cpus != machine.qemu.cpus)

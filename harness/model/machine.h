@@ -48,6 +48,7 @@ struct machine_spec {
 	const char *cmdline;		/* kernel command line that this machine needs; "" */
 	const char *const *initramfs;	/* argv run on the machine, with {initrd} and {release} for
 					   template_expand; empty: by the machine's distribution */
+	int64_t cold_every; /* every so-manieth boot goes through the firmware; 0: none does */
 	int64_t keep;			/* kernels of ours that stay on the machine */
 	const char *const *power_cycle; /* argv run here; empty: none */
 	int64_t power_wait_ns;		/* for a machine that does not answer, before that */

@@ -162,6 +162,14 @@ static int join_kernel(struct rig *rig, const struct store_boot *boot, const cha
 		"the kernel start that the other parts of this toggle were measured in is over");
 }
 
+/* One that goes through the firmware although the machine boots by kexec. */
+static bool is_cold(const struct rig *rig, const struct store_boot *boot)
+{
+	int64_t every = rig->plan->machine->cold_every;
+
+	return every && boot->ordinal % every == 0;
+}
+
 /* Starts the kernel and proves it. On failure says why; the attempt stays open. */
 static int start_kernel(struct rig *rig, const struct store_boot *boot, struct live *live,
 	struct prove_answer *answer, struct failure *failure)
@@ -173,6 +181,7 @@ static int start_kernel(struct rig *rig, const struct store_boot *boot, struct l
 	int ret = console_prepare(console, &failure->err);
 
 	failure->reason = "boot-failed";
+	image.cold = is_cold(rig, boot);
 	if (!ret && !joined)
 		ret = rig->remote.ops->boot(rig->remote.machine, &image, console, &failure->err);
 	if (ret == ERR_USAGE)
@@ -237,8 +246,9 @@ static int try_once(struct rig *rig, const struct store_boot *boot, struct live 
 {
 	struct prove_answer answer = {.detail = ""};
 	int64_t started = clock_now_ns();
-	const char *method = parts_boot_id(rig, boot)
-				     ? TOGGLE_METHOD
+	const char *method = parts_boot_id(rig, boot) ? TOGGLE_METHOD
+			     : is_cold(rig, boot)
+				     ? boot_method_name(BOOT_REBOOT)
 				     : rig->remote.ops->boot_method(rig->remote.machine);
 	int ret = engine_check_room(rig->engine, err);
 

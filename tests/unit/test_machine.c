@@ -93,19 +93,6 @@ static void a_put_is_checked_and_whole(void **state KB_UNUSED)
 	free((char *)env.agent);
 }
 
-static void a_method_that_is_not_there_is_told(void **state KB_UNUSED)
-{
-	struct machine_env env = {in_scratch("cache"), "/bin/true", NULL, 0, NULL, NULL};
-	struct machine_spec spec = local_spec();
-	struct machine *machine = NULL;
-	struct err err = ERR_INIT;
-
-	spec.boot = BOOT_REBOOT;
-	assert_int_equal(machine_open(&spec, &env, &machine, &err), ERR_USAGE);
-	assert_null(machine);
-	assert_non_null(strstr(err.text, "'reboot'"));
-}
-
 static void what_killed_ones_left_is_removed(void **state KB_UNUSED)
 {
 	char *folder, *mine, *dead, *socket, *strange;
@@ -141,7 +128,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(this_host_gets_the_agent_and_programs),
 		TEST(a_put_is_checked_and_whole),
-		TEST(a_method_that_is_not_there_is_told),
 		TEST(what_killed_ones_left_is_removed),
 	};
 
