@@ -46,12 +46,16 @@ void layout_ends(const struct layout *layout, struct str *out, const char *left,
 /*
  * A table: a label and one cell per column in each row. A cell holds pieces. When the columns do
  * not fit in the width, they are split into several tables below each other, each with all rows.
- * In a row whose cells all fit, pieces stand beside each other, else below each other.
+ * In a row whose cells all fit, pieces stand beside each other, else below each other. Columns can
+ * be grouped under names; a group is not split where it fits in the width.
  */
 struct table;
 
 /* The layout must outlive the table. */
 struct table *table_new(const struct layout *layout, size_t columns);
+/* From this column on, up to the next call's, columns belong to a group with that name (made safe).
+ * Called in the order of the columns, the first time for column 0. */
+void table_group(struct table *table, size_t column, const char *name);
 /* Starts a row; the label is made safe. */
 void table_row(struct table *table, const char *label);
 /* Adds a piece to a cell of the last row; made safe. Columns are made wide enough to keep a `whole`

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "model/store_cells.h"
+#include "model/store_status.h"
 #include "report/report.h"
 #include "report/report_notes.h"
 
@@ -54,6 +55,19 @@ static bool same_percentile(const struct store_metric *a, const struct store_met
 	       (a->percentile == b->percentile || (!(a->percentile > 0) && !(b->percentile > 0)));
 }
 
+static bool tells_of(
+	const struct report_block *block, const char *title, const struct store_metric *metric)
+{
+	return strcmp(block->title, title) == 0 && strcmp(block->unit, metric->unit) == 0 &&
+	       same_percentile(block->columns[0].metric, metric) &&
+	       block->lower_is_better == metric->lower_is_better;
+}
+
+bool report_same_metric(const struct report_block *a, const struct report_block *b)
+{
+	return tells_of(a, b->title, b->columns[0].metric);
+}
+
 static struct report_block *block_for(struct report *report, const struct store_machine *machine,
 	const struct store_condition *condition, const struct store_metric *metric)
 {
@@ -62,10 +76,7 @@ static struct report_block *block_for(struct report *report, const struct store_
 
 	for (size_t i = 0; i < report->block_count; i++) {
 		block = &report->blocks[i];
-		if (block->machine == machine && strcmp(block->title, title) == 0 &&
-			strcmp(block->unit, metric->unit) == 0 &&
-			same_percentile(block->columns[0].metric, metric) &&
-			block->lower_is_better == metric->lower_is_better)
+		if (block->machine == machine && tells_of(block, title, metric))
 			return block;
 	}
 	report->blocks = report_grown(report->arena, report->blocks, report->block_count,
@@ -127,23 +138,32 @@ static void make_blocks(struct report *report)
 }
 
 /* Every variant that has a baseline should have a verdict on every deciding metric. */
+static void count_column(
+	const struct report *report, const struct report_column *column, struct report_count *count)
+{
+	for (size_t v = 0; v < report->view.variant_count; v++) {
+		const struct store_verdict *verdict = column->cells[v];
+
+		if (verdict && verdict->headline)
+			count->words[verdict->word]++;
+		else if (!verdict && report->view.variants[v].against &&
+			 column->condition->decides && !report->view.variants[v].control &&
+			 !report->view.variants[v].layout_of)
+			count->missing++;
+	}
+}
+
 static void count_words(struct report *report)
 {
+	report->machines = arena_alloc(
+		report->arena, (report->view.machine_count + 1) * sizeof(*report->machines));
 	for (size_t b = 0; b < report->block_count; b++)
 		for (size_t c = 0; c < report->blocks[b].count; c++) {
-			const struct report_column *column = &report->blocks[b].columns[c];
+			const struct report_block *block = &report->blocks[b];
 
-			for (size_t v = 0; v < report->view.variant_count; v++) {
-				const struct store_verdict *verdict = column->cells[v];
-
-				if (verdict && verdict->headline)
-					report->words[verdict->word]++;
-				else if (!verdict && report->view.variants[v].against &&
-					 column->condition->decides &&
-					 !report->view.variants[v].control &&
-					 !report->view.variants[v].layout_of)
-					report->missing++;
-			}
+			count_column(report, &block->columns[c], &report->count);
+			count_column(report, &block->columns[c],
+				&report->machines[block->machine - report->view.machines]);
 		}
 }
 
@@ -197,6 +217,34 @@ static bool compares(const struct report *report)
 	return false;
 }
 
+static size_t boots_left(const struct store_machine *machine)
+{
+	size_t left = 0;
+
+	for (size_t b = 0; b < machine->boot_count; b++)
+		left += machine->boots[b].state != STATE_DONE &&
+			machine->boots[b].state != STATE_FAILED;
+	return left;
+}
+
+/* A machine that was found unusable and not begun with since, and has boots left. */
+static int find_parked(struct report *report, struct store *store, struct err *err)
+{
+	struct store_machine_status *all;
+	size_t count;
+	int ret = store_load_status(store, report->view.head.id, report->arena, &all, &count, err);
+
+	report->parked = arena_alloc(
+		report->arena, (report->view.machine_count + 1) * sizeof(*report->parked));
+	for (size_t m = 0; !ret && m < report->view.machine_count; m++)
+		for (size_t i = 0; i < count; i++)
+			if (!strcmp(all[i].name, report->view.machines[m].name) &&
+				all[i].parked_ns && all[i].parked_ns >= all[i].last_ns &&
+				boots_left(&report->view.machines[m]))
+				report->parked[m] = all[i].parked;
+	return ret;
+}
+
 static int assemble(struct report *report, struct store *store, struct err *err)
 {
 	int ret = store_load_tallies(store, report->view.head.id, report->arena, &report->tallies,
@@ -205,6 +253,8 @@ static int assemble(struct report *report, struct store *store, struct err *err)
 	if (!ret)
 		ret = store_load_counter_means(store, report->view.head.id, report->arena,
 			&report->counters, &report->counter_count, err);
+	if (!ret)
+		ret = find_parked(report, store, err);
 	if (!ret && !compares(report))
 		ret = store_each_boot_cell(
 			store, report->view.head.id, NULL, add_mean, report, err);
@@ -266,14 +316,35 @@ static bool nothing_left(const struct report *report)
 	return skipped && !report->block_count;
 }
 
+static bool is_open(const struct report_count *count)
+{
+	return count->words[VERDICT_INCONCLUSIVE] || count->words[VERDICT_INVALID] ||
+	       count->missing;
+}
+
 enum report_outcome report_outcome(const struct report *report)
 {
-	if (report->words[VERDICT_REGRESSED])
+	if (report->count.words[VERDICT_REGRESSED])
 		return OUTCOME_REGRESSED;
-	if (report->words[VERDICT_INCONCLUSIVE] || report->words[VERDICT_INVALID] ||
-		report->missing || nothing_left(report))
-		return OUTCOME_OPEN;
-	return OUTCOME_FINE;
+	return is_open(&report->count) || nothing_left(report) ? OUTCOME_OPEN : OUTCOME_FINE;
+}
+
+enum report_outcome report_outcome_on(const struct report *report, size_t machine)
+{
+	const struct report_count *count = &report->machines[machine];
+
+	if (count->words[VERDICT_REGRESSED])
+		return OUTCOME_REGRESSED;
+	return is_open(count) || report->parked[machine] ? OUTCOME_OPEN : OUTCOME_FINE;
+}
+
+const char *report_outcome_name(enum report_outcome outcome)
+{
+	static const char *const names[] = {[OUTCOME_FINE] = "fine",
+		[OUTCOME_REGRESSED] = "regressed",
+		[OUTCOME_OPEN] = "open"};
+
+	return names[outcome];
 }
 
 /* Reasons of failed runs that say nothing about the kernel or the program. */
@@ -293,9 +364,11 @@ bool report_infra_failed(const struct report *report)
 
 	for (size_t v = 0; v < report->view.variant_count; v++)
 		failed |= report->view.variants[v].state == STATE_FAILED;
-	for (size_t m = 0; m < report->view.machine_count; m++)
+	for (size_t m = 0; m < report->view.machine_count; m++) {
+		failed |= report->parked[m] != NULL;
 		for (size_t b = 0; b < report->view.machines[m].boot_count; b++)
 			failed |= report->view.machines[m].boots[b].state == STATE_FAILED;
+	}
 	for (size_t t = 0; t < report->tally_count; t++)
 		failed |= report->tallies[t].failed && !report->tallies[t].counted &&
 			  is_infrastructure(report->tallies[t].reason);

@@ -59,6 +59,12 @@ struct report_mean {
 	double mean, cv_pct; /* cv_pct NaN below two runs */
 };
 
+/* How often each word is said in the headline set. */
+struct report_count {
+	int64_t words[VERDICT_INVALID + 1];
+	int64_t missing; /* verdicts that there should be and are not */
+};
+
 struct report {
 	struct arena *arena;
 	struct store_view view;
@@ -81,8 +87,9 @@ struct report {
 	/* Comparisons of one kernel under two labels: those that could be tested, how many of them
 	 * were called different, and those that could not. */
 	int64_t control_tested, control_different, control_untested;
-	int64_t words[VERDICT_INVALID + 1]; /* verdicts of the headline set */
-	int64_t missing; /* verdicts of the headline set that there should be and are not */
+	struct report_count count;     /* over all machines */
+	struct report_count *machines; /* of each, in the view's order */
+	const char **parked;	       /* of each, why its boots were left; NULL: they were not */
 };
 
 /* Loads everything about an experiment into the arena. Verdicts are taken as they are stored. */
@@ -102,11 +109,18 @@ bool report_moved(const struct store_verdict *verdict);
 /* 100 * (e^x - 1): a ln ratio as a percentage; NaN stays NaN. */
 double report_pct(double ln_ratio);
 
+/* True when two blocks tell of the same metric of the same workload, on different machines or not.
+ */
+bool report_same_metric(const struct report_block *a, const struct report_block *b);
+
 /* What the headline set says, for the exit code. */
 enum report_outcome { OUTCOME_FINE, OUTCOME_REGRESSED, OUTCOME_OPEN };
 enum report_outcome report_outcome(const struct report *report);
-/* True when something is open and builds or boots failed, or runs by no fault of theirs:
- * infrastructure kept the answer from being known. */
+/* The same on one machine (an index). */
+enum report_outcome report_outcome_on(const struct report *report, size_t machine);
+const char *report_outcome_name(enum report_outcome outcome); /* "fine", "regressed", "open" */
+/* True when something is open and builds or boots failed, a machine was parked, or runs failed by
+ * no fault of theirs: infrastructure kept the answer from being known. */
 bool report_infra_failed(const struct report *report);
 
 /* The report for a terminal or a mail. */

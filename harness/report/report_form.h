@@ -32,6 +32,11 @@ void form_percentile(struct str *out, const struct report_block *block);
 void report_headline(const struct report *report, const struct layout *layout, struct str *out);
 /* How one kernel under two labels came out, in a line of its own; nothing without controls. */
 void report_controls(const struct report *report, const struct layout *layout, struct str *out);
+/* Of an experiment on several machines: what the headline set says on each, a paragraph each. */
+void report_machines(const struct report *report, const struct layout *layout, struct str *out);
+/* The tables with their footnotes: one for each metric of a workload, with a group of columns for
+ * each machine. */
+void report_tables(const struct report *report, const struct layout *layout, struct str *out);
 /* The geometric means over suites, under a title of their own; nothing when there are none. */
 void report_suites(const struct report *report, const struct layout *layout, struct str *out);
 /* The same as a JSON array. */

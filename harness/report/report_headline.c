@@ -14,9 +14,11 @@ struct extreme {
 	const struct store_verdict *verdict;
 };
 
-static struct extreme find_extreme(const struct report *report, bool any, enum verdict_word word)
+/* only: on this machine; NULL: on all. */
+static struct extreme find_extreme(const struct report *report, const struct store_machine *only,
+	bool any, enum verdict_word word)
 {
-	bool several = report->view.machine_count > 1;
+	bool several = report->view.machine_count > 1 && !only;
 	struct extreme found = {NULL, NULL, NULL, NULL};
 
 	for (size_t b = 0; b < report->block_count; b++)
@@ -26,6 +28,8 @@ static struct extreme find_extreme(const struct report *report, bool any, enum v
 			for (size_t v = 0; v < report->view.variant_count; v++) {
 				const struct store_verdict *verdict = column->cells[v];
 
+				if (only && report->blocks[b].machine != only)
+					continue;
 				if (!verdict || !verdict->headline || isnan(verdict->effect) ||
 					(!any && verdict->word != word))
 					continue;
@@ -100,41 +104,41 @@ static void line(const struct layout *layout, struct str *out, enum colour colou
 	str_release(text);
 }
 
-static int64_t all_words(const struct report *report)
+static int64_t all_words(const struct report_count *count)
 {
-	int64_t all = report->missing;
+	int64_t all = count->missing;
 
-	for (size_t w = 0; w < ARRAY_SIZE(report->words); w++)
-		all += report->words[w];
+	for (size_t w = 0; w < ARRAY_SIZE(count->words); w++)
+		all += count->words[w];
 	return all;
 }
 
 static void moved_line(const struct report *report, const struct layout *layout, struct str *out,
 	enum verdict_word word, const char *most, enum colour colour)
 {
-	struct extreme extreme = find_extreme(report, false, word);
+	struct extreme extreme = find_extreme(report, NULL, false, word);
 	struct str text = STR_INIT;
 
-	if (!report->words[word])
+	if (!report->count.words[word])
 		return;
-	str_addf(&text, "%s %lld of %lld", form_word(word), (long long)report->words[word],
-		(long long)all_words(report));
+	str_addf(&text, "%s %lld of %lld", form_word(word), (long long)report->count.words[word],
+		(long long)all_words(&report->count));
 	if (extreme.verdict) {
-		str_addf(&text, "%s: ", report->words[word] == 1 ? "" : most);
+		str_addf(&text, "%s: ", report->count.words[word] == 1 ? "" : most);
 		add_extreme(&text, layout, &extreme);
 	}
 	line(layout, out, colour, &text);
 }
 
 /* "12 equivalent within 1 %, 3 inconclusive, 1 invalid, 2 not measured" */
-static void add_rest(const struct report *report, struct str *out)
+static void add_rest(const struct report_count *counts, struct str *out)
 {
 	const struct {
 		int64_t count;
 		const char *word;
-	} rest[] = {{report->words[VERDICT_EQUIVALENT], "equivalent"},
-		{report->words[VERDICT_INCONCLUSIVE], "inconclusive"},
-		{report->words[VERDICT_INVALID], "invalid"}, {report->missing, "not measured"}};
+	} rest[] = {{counts->words[VERDICT_EQUIVALENT], "equivalent"},
+		{counts->words[VERDICT_INCONCLUSIVE], "inconclusive"},
+		{counts->words[VERDICT_INVALID], "invalid"}, {counts->missing, "not measured"}};
 	const char *comma = "";
 
 	for (size_t i = 0; i < ARRAY_SIZE(rest); i++) {
@@ -148,15 +152,15 @@ static void add_rest(const struct report *report, struct str *out)
 /* Nothing moved: say whether that is known, and the largest effect seen. */
 static void unmoved_lines(const struct report *report, const struct layout *layout, struct str *out)
 {
-	struct extreme extreme = find_extreme(report, true, VERDICT_EQUIVALENT);
-	int64_t all = all_words(report);
+	struct extreme extreme = find_extreme(report, NULL, true, VERDICT_EQUIVALENT);
+	int64_t all = all_words(&report->count);
 	struct str text = STR_INIT;
 
 	if (!all && report->view.head.kind == KIND_CALIBRATION) {
 		str_add(&text, "A calibration: boots of one kernel; nothing is compared.");
 	} else if (!all) {
 		str_add(&text, "No verdict: nothing was compared.");
-	} else if (report->words[VERDICT_EQUIVALENT] == all) {
+	} else if (report->count.words[VERDICT_EQUIVALENT] == all) {
 		if (all == 1)
 			str_add(&text, "No change: the comparison is");
 		else
@@ -165,7 +169,7 @@ static void unmoved_lines(const struct report *report, const struct layout *layo
 	} else {
 		str_addf(&text, "Not decided, of %lld comparison%s: ", (long long)all,
 			all == 1 ? "" : "s");
-		add_rest(report, &text);
+		add_rest(&report->count, &text);
 		str_add_char(&text, '.');
 	}
 	line(layout, out, COLOUR_TITLE, &text);
@@ -231,7 +235,7 @@ static void moved_lines(const struct report *report, const struct layout *layout
 	moved_line(report, layout, out, VERDICT_REGRESSED, "; worst", COLOUR_BAD);
 	moved_line(report, layout, out, VERDICT_IMPROVED, "; best", COLOUR_GOOD);
 	str_add(&text, "The rest: ");
-	add_rest(report, &text);
+	add_rest(&report->count, &text);
 	str_add_char(&text, '.');
 	if (text.len > strlen("The rest: ."))
 		line(layout, out, COLOUR_NONE, &text);
@@ -240,9 +244,66 @@ static void moved_lines(const struct report *report, const struct layout *layout
 
 void report_headline(const struct report *report, const struct layout *layout, struct str *out)
 {
-	if (report->words[VERDICT_REGRESSED] || report->words[VERDICT_IMPROVED])
+	if (report->count.words[VERDICT_REGRESSED] || report->count.words[VERDICT_IMPROVED])
 		moved_lines(report, layout, out);
 	else
 		unmoved_lines(report, layout, out);
 	disturbed_line(report, layout, out);
+}
+
+/* "REGRESSED 2 (worst: B in io 50%, time +4% ±1)" */
+static void add_moved(const struct report *report, const struct layout *layout, size_t m,
+	enum verdict_word word, const char *most, struct str *text)
+{
+	int64_t count = report->machines[m].words[word];
+	struct extreme extreme = find_extreme(report, &report->view.machines[m], false, word);
+
+	if (!count)
+		return;
+	str_addf(text, "%s %lld", form_word(word), (long long)count);
+	if (extreme.verdict) {
+		str_addf(text, " (%s%s in %s, %s ", count == 1 ? "" : most, extreme.variant->name,
+			extreme.column->condition->name, extreme.column->metric->name);
+		form_effect(layout, text, extreme.verdict);
+		str_add_char(text, ')');
+	}
+	str_add(text, ", ");
+}
+
+static void write_machine(
+	const struct report *report, const struct layout *layout, size_t m, struct str *out)
+{
+	const struct report_count *count = &report->machines[m];
+	int64_t all = all_words(count);
+	struct str text = STR_INIT;
+
+	str_addf(&text, "%s: ", report->view.machines[m].name);
+	if (all && count->words[VERDICT_EQUIVALENT] == all) {
+		str_addf(&text, "no change, all %lld equivalent within %g %%", (long long)all,
+			report->view.head.margin_pct);
+	} else if (all) {
+		str_addf(&text, "of %lld comparison%s ", (long long)all, all == 1 ? "" : "s");
+		add_moved(report, layout, m, VERDICT_REGRESSED, "worst: ", &text);
+		add_moved(report, layout, m, VERDICT_IMPROVED, "best: ", &text);
+		add_rest(count, &text);
+	} else {
+		str_add(&text, "nothing was compared");
+	}
+	if (str_ends(str_text(&text), ", "))
+		text.text[text.len -= 2] = '\0';
+	if (report->parked[m])
+		str_addf(&text, "; parked: %s", report->parked[m]);
+	layout_paragraph(layout, out, 2, 4, str_text(&text));
+	str_release(&text);
+}
+
+void report_machines(const struct report *report, const struct layout *layout, struct str *out)
+{
+	if (report->view.machine_count < 2)
+		return;
+	str_add_char(out, '\n');
+	layout_add_coloured(layout, out, COLOUR_TITLE, "Machines");
+	str_add_char(out, '\n');
+	for (size_t m = 0; m < report->view.machine_count; m++)
+		write_machine(report, layout, m, out);
 }

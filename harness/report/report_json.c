@@ -115,13 +115,33 @@ static json_t *json_of_boot(const struct store_boot *boot)
 	return out;
 }
 
-static json_t *json_of_machine(const struct report *report, const struct store_machine *machine)
+static void put_count(json_t *out, enum report_outcome outcome, const struct report_count *count)
 {
+	json_put_text(out, "outcome", report_outcome_name(outcome));
+	for (int word = VERDICT_REGRESSED; word <= VERDICT_INVALID; word++)
+		json_put_int(out, verdict_word_name((enum verdict_word)word), count->words[word]);
+	json_put_int(out, "not_measured", count->missing);
+}
+
+/* What the headline set says on one machine. */
+static json_t *summary_on(const struct report *report, size_t m)
+{
+	json_t *out = json_object();
+
+	put_count(out, report_outcome_on(report, m), &report->machines[m]);
+	json_put_text(out, "parked", report->parked[m]);
+	return out;
+}
+
+static json_t *json_of_machine(const struct report *report, size_t m)
+{
+	const struct store_machine *machine = &report->view.machines[m];
 	struct report_cost cost;
 	json_t *out = json_object(), *boots = json_array();
 
 	json_put_text(out, "name", machine->name);
 	json_put_text(out, "kind", machine->kind);
+	json_put(out, "summary", summary_on(report, m));
 	json_put(out, "facts", stored(machine->facts));
 	for (size_t b = 0; b < machine->boot_count; b++)
 		json_push(boots, json_of_boot(&machine->boots[b]));
@@ -282,15 +302,9 @@ static json_t *json_of_controls(const struct report *report)
 
 static json_t *json_of_summary(const struct report *report)
 {
-	static const char *const outcomes[] = {[OUTCOME_FINE] = "fine",
-		[OUTCOME_REGRESSED] = "regressed",
-		[OUTCOME_OPEN] = "open"};
 	json_t *out = json_object();
 
-	json_put_text(out, "outcome", outcomes[report_outcome(report)]);
-	for (int word = VERDICT_REGRESSED; word <= VERDICT_INVALID; word++)
-		json_put_int(out, verdict_word_name((enum verdict_word)word), report->words[word]);
-	json_put_int(out, "not_measured", report->missing);
+	put_count(out, report_outcome(report), &report->count);
 	json_put(out, "controls", json_of_controls(report));
 	json_put_bool(out, "infrastructure_failed", report_infra_failed(report));
 	return out;
@@ -309,7 +323,7 @@ void report_write_json(const struct report *report, struct str *out)
 		json_push(variants, json_of_variant(&view->variants[v]));
 	json_put(root, "variants", variants);
 	for (size_t m = 0; m < view->machine_count; m++)
-		json_push(machines, json_of_machine(report, &view->machines[m]));
+		json_push(machines, json_of_machine(report, m));
 	json_put(root, "machines", machines);
 	for (size_t b = 0; b < report->block_count; b++)
 		for (size_t c = 0; c < report->blocks[b].count; c++)

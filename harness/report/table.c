@@ -25,6 +25,7 @@ struct table {
 	const struct layout *layout;
 	struct arena arena;
 	size_t columns;
+	const char **groups; /* by column, safe; NULL: that of the column before; NULL: no groups */
 	struct row *rows;
 	size_t count, capacity;
 };
@@ -75,6 +76,14 @@ static const char *safe_copy(struct table *table, const char *text)
 	copy = arena_strdup(&table->arena, str_text(&safe));
 	str_release(&safe);
 	return copy;
+}
+
+void table_group(struct table *table, size_t column, const char *name)
+{
+	if (!table->groups)
+		table->groups =
+			arena_alloc(&table->arena, (table->columns + 1) * sizeof(*table->groups));
+	table->groups[column] = safe_copy(table, name);
 }
 
 void table_row(struct table *table, const char *label)
@@ -153,13 +162,27 @@ static size_t label_width(const struct table *table)
 	return clamp(width, LABEL_MIN, LABEL_MAX) + INDENT + GAP;
 }
 
-/* How many columns go beside each other, evenly spread over the tables. */
+/* How many columns go beside each other, at most; without groups evenly spread over the tables. */
 static size_t columns_per_chunk(const struct table *table, size_t room)
 {
 	size_t fit = clamp(room / table_need(table), 1, table->columns);
 	size_t chunks = (table->columns + fit - 1) / fit;
 
-	return (table->columns + chunks - 1) / chunks;
+	return table->groups ? fit : (table->columns + chunks - 1) / chunks;
+}
+
+/* The column after a table that begins with from: whole groups, or else a part of one. */
+static size_t chunk_end(const struct table *table, size_t from, size_t each)
+{
+	size_t end = from + each, whole = end;
+
+	if (end >= table->columns)
+		return table->columns;
+	if (!table->groups)
+		return end;
+	while (whole > from && !table->groups[whole])
+		whole--;
+	return whole > from ? whole : end;
 }
 
 static void add_line(struct lines *lines, const char *start, size_t bytes, enum colour colour)
@@ -275,6 +298,51 @@ static void write_row(const struct table *table, const struct row *row, const st
 	free(label.items);
 }
 
+/* Where the group that holds a column ends, in this chunk. */
+static size_t group_end(const struct table *table, size_t column, size_t end)
+{
+	do
+		column++;
+	while (column < end && !table->groups[column]);
+	return column;
+}
+
+static const char *group_name(const struct table *table, size_t column)
+{
+	while (column > 0 && !table->groups[column])
+		column--;
+	return table->groups[column];
+}
+
+/* The names of the groups, each over its columns. */
+static void write_groups(const struct table *table, const struct chunk *chunk, struct str *out)
+{
+	struct lines *names = xcalloc(chunk->to - chunk->from + 1, sizeof(*names));
+	size_t height = 0, width;
+
+	for (size_t c = chunk->from, end; c < chunk->to; c = end) {
+		struct lines *name = &names[c - chunk->from];
+
+		end = group_end(table, c, chunk->to);
+		wrap(name, group_name(table, c), (end - c) * chunk->cell - GAP, COLOUR_TITLE);
+		height = name->count > height ? name->count : height;
+	}
+	for (size_t h = 0; h < height; h++) {
+		pad_to(out, 0, chunk->label);
+		for (size_t c = chunk->from, end; c < chunk->to; c = end) {
+			const struct lines *name = &names[c - chunk->from];
+
+			end = group_end(table, c, chunk->to);
+			width = h < name->count ? put(table, out, &name->items[h]) : 0;
+			pad_to(out, width, (end - c) * chunk->cell);
+		}
+		trim_and_end(out);
+	}
+	for (size_t i = 0; i < chunk->to - chunk->from; i++)
+		free(names[i].items);
+	free(names);
+}
+
 void table_write(const struct table *table, struct str *out)
 {
 	struct chunk chunk = {.label = label_width(table)};
@@ -284,11 +352,13 @@ void table_write(const struct table *table, struct str *out)
 		return;
 	each = columns_per_chunk(table, room);
 	chunk.cell = clamp(room / each, CELL_MIN, CELL_MAX);
-	for (size_t from = 0; from < table->columns; from += each) {
+	for (size_t from = 0; from < table->columns; from = chunk.to) {
 		chunk.from = from;
-		chunk.to = from + each < table->columns ? from + each : table->columns;
+		chunk.to = chunk_end(table, from, each);
 		if (from)
 			str_add_char(out, '\n');
+		if (table->groups)
+			write_groups(table, &chunk, out);
 		for (size_t r = 0; r < table->count; r++)
 			write_row(table, &table->rows[r], &chunk, out);
 	}

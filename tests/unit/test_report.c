@@ -500,14 +500,14 @@ static void the_worst_decides(void **state)
 
 	tell_everything(lab);
 	assert_int_equal(report_outcome(&lab->report), OUTCOME_REGRESSED);
-	assert_int_equal(lab->report.words[VERDICT_REGRESSED], 2);
+	assert_int_equal(lab->report.count.words[VERDICT_REGRESSED], 2);
 	/* the kernel that was not built has no verdicts and should have four */
-	assert_int_equal(lab->report.missing, CONDITIONS);
-	lab->report.words[VERDICT_REGRESSED] = 0;
+	assert_int_equal(lab->report.count.missing, CONDITIONS);
+	lab->report.count.words[VERDICT_REGRESSED] = 0;
 	assert_int_equal(report_outcome(&lab->report), OUTCOME_OPEN);
 	assert_true(report_infra_failed(&lab->report));
-	lab->report.words[VERDICT_INCONCLUSIVE] = lab->report.words[VERDICT_INVALID] = 0;
-	lab->report.missing = 0;
+	lab->report.count.words[VERDICT_INCONCLUSIVE] = lab->report.count.words[VERDICT_INVALID] = 0;
+	lab->report.count.missing = 0;
 	assert_int_equal(report_outcome(&lab->report), OUTCOME_FINE);
 	assert_false(report_infra_failed(&lab->report));
 }
@@ -710,9 +710,9 @@ static void marks_survive_export_and_import(void **state)
 	assert_true(report->view.machines[0].conditions[2].control);
 	assert_false(report->view.machines[0].conditions[1].decides);
 	/* the patch in the one condition that decides, and nothing else */
-	assert_int_equal(report->words[VERDICT_IMPROVED], 1);
-	assert_int_equal(report->words[VERDICT_REGRESSED] + report->words[VERDICT_EQUIVALENT] +
-				 report->words[VERDICT_INCONCLUSIVE] + report->missing,
+	assert_int_equal(report->count.words[VERDICT_IMPROVED], 1);
+	assert_int_equal(report->count.words[VERDICT_REGRESSED] + report->count.words[VERDICT_EQUIVALENT] +
+				 report->count.words[VERDICT_INCONCLUSIVE] + report->count.missing,
 		0);
 	assert_int_equal(report->control_tested, 2);
 	assert_int_equal(report->control_different, 0);
@@ -750,9 +750,9 @@ static void layouts_survive_export_and_import(void **state)
 	assert_ptr_equal(variants[2].layout_of, &variants[0]);
 	assert_null(variants[2].against);
 	/* the patch alone counts, in its two conditions */
-	assert_int_equal(report->words[VERDICT_REGRESSED], 2);
-	assert_int_equal(report->words[VERDICT_IMPROVED] + report->words[VERDICT_EQUIVALENT] +
-				 report->words[VERDICT_INCONCLUSIVE] + report->missing,
+	assert_int_equal(report->count.words[VERDICT_REGRESSED], 2);
+	assert_int_equal(report->count.words[VERDICT_IMPROVED] + report->count.words[VERDICT_EQUIVALENT] +
+				 report->count.words[VERDICT_INCONCLUSIVE] + report->count.missing,
 		0);
 	report_write_text(report, &layout, &text);
 	assert_non_null(strstr(str_text(&text), "REGRESSED 2 of 2; worst: patch in fan/stays, "));
