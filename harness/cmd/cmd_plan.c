@@ -132,7 +132,8 @@ static void add_condition(struct str *out, const struct condition *condition)
 	if (condition->workers)
 		str_addf(out, " %4lld workers", (long long)condition->workers);
 	if (condition->tasks && condition->tasks != condition->workers)
-		str_addf(out, ", %lld tasks", (long long)condition->tasks);
+		str_addf(out, condition->workers ? ", %lld tasks" : " %4lld tasks",
+			(long long)condition->tasks);
 	if (condition->saturation_pct > 0)
 		str_addf(out, ", %.4g%% of the CPUs", condition->effective_pct);
 	if (condition->merged)

@@ -69,20 +69,24 @@ static void an_experiment_runs_from_its_file_to_its_report(void **state)
 	assert_int_equal(count_of(&bench->out, "calibration"), 1);
 }
 
-/* Where nothing is compared, a cell without any value says so. */
+/* Where nothing is compared, a cell without any value says so. The plan has tasks, no workers. */
 static void a_boot_without_a_value_is_told(void **state)
 {
 	static const char experiment[] =
 		"experiment: rare\nmachines: [here]\nkernels: ../kernels/two.yaml\n"
 		"baseline: base\n"
-		"suites: [{ suite: rare, program: echo, conditions: { one: { argv: [echo, \"5\"] } },\n"
+		"suites: [{ suite: rare, program: echo, tasks: '3', conditions: { one: { argv: "
+		"[echo, \"5\"] } },\n"
 		"  metrics: { often: { unit: n, better: higher, regex: '^([0-9])$' },\n"
-		"    rarely: { unit: n, better: lower, optional: true, regex: '^rare ([0-9])$' } } }]\n"
+		"    rarely: { unit: n, better: lower, optional: true, regex: '^rare ([0-9])$' } } "
+		"}]\n"
 		"design: { order: [base], runs: 2, warmup: 0 }\n";
 	struct bench *bench = *state;
 
 	make_lab(bench);
 	write_lab_file(bench, "configs/rare.yaml", experiment);
+	expect_code(bench, 0, "plan %s/configs/rare.yaml", bench->folder);
+	expect_text(&bench->out, "  rare/one                            3 tasks\n");
 	expect_code(bench, 0, "run %s/configs/rare.yaml", bench->folder);
 	expect_text(&bench->out, "  boot 1, base     5.000  cv 0.0%\n");
 	expect_text(&bench->out, "  boot 1, base     no data\n");
