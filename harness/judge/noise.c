@@ -11,6 +11,7 @@
 struct source {
 	size_t condition; /* index among the names */
 	const char *metric;
+	const char *program, *server; /* SHA-256 of what the boots ran; NULL before the first */
 	struct history_boot *boots;
 	size_t count, capacity;
 	int groups;
@@ -58,6 +59,18 @@ static void add_arm(struct source *source, const struct evidence_cell *cell, int
 	source->groups += source->count > before;
 }
 
+/* What another binary of the benchmark does says nothing about this one. */
+static bool is_same_program(
+	struct sources *sources, struct source *source, const struct store_condition *condition)
+{
+	if (source->count)
+		return strcmp(source->program, condition->program_sha256) == 0 &&
+		       strcmp(source->server, condition->server_sha256) == 0;
+	source->program = arena_strdup(sources->arena, condition->program_sha256);
+	source->server = arena_strdup(sources->arena, condition->server_sha256);
+	return true;
+}
+
 static void add_cell(
 	struct sources *sources, const struct store_view *view, const struct evidence_cell *cell)
 {
@@ -69,7 +82,8 @@ static void add_cell(
 		if (strcmp(cell->condition->name, sources->conditions[c]) != 0)
 			continue;
 		source = source_for(sources, c, cell->metric->name);
-		if (source->count >= JUDGE_HISTORY_BOOTS)
+		if (source->count >= JUDGE_HISTORY_BOOTS ||
+			!is_same_program(sources, source, cell->condition))
 			return;
 		for (size_t v = 0; v < view->variant_count; v++)
 			add_arm(source, cell, view->variants[v].position);

@@ -10,7 +10,8 @@
 #include "stat/history.h"
 
 /* How much a machine's boots differ in one condition and metric, from every kernel that was booted
- * there more than once: boots of one kernel in one experiment are compared with each other. */
+ * there more than once: boots of one kernel in one experiment are compared with each other, and
+ * only those count that were measured with the program of the newest. */
 struct noise {
 	const char *condition, *metric;
 	struct history history; /* nu0 is 0 while too few boots are known */

@@ -211,6 +211,8 @@ int store_each_history_cell(struct store *store, int64_t experiment_id, int64_t 
 	int ret = walk_load_columns(&walk, err);
 
 	if (!ret)
+		ret = walk_load_binaries(&walk, err);
+	if (!ret)
 		ret = link_history(&walk, err);
 	if (!ret)
 		ret = db_query(store->db, &rows, err,

@@ -55,10 +55,12 @@ KB_MUST_CHECK int store_each_boot_cell(struct store *store, int64_t experiment_i
  * History for calibration: cells of earlier boots (of older experiments and calibrations, never of
  * this one) on the same machine of the same kernel binary (build key) run the same way (command
  * line, features, sysctls, scheduler), for every metric of this experiment's conditions on that
- * machine: same condition name, arguments and environment, same metric name and unit. Boots of a
- * block that was repeated have no part. At most the newest max_boots boots. Order: this
- * experiment's condition position, metric position, then time. condition_id and metric_id are those
- * of this experiment, experiment_id and boot_id of the older one.
+ * machine: same condition name, arguments and environment, same metric name and unit, and run with
+ * the same program and server, by their SHA-256; where this experiment's is not known, with those
+ * that are not known either. Boots of a block that was repeated have no part. From at most the
+ * newest max_boots boots. Order: this experiment's condition position, metric position, then time.
+ * condition_id and metric_id are those of this experiment, experiment_id and boot_id of the older
+ * one.
  */
 KB_MUST_CHECK int store_each_history_cell(struct store *store, int64_t experiment_id,
 	int64_t machine_id, int64_t variant_id, size_t max_boots, store_cell_fn *fn, void *arg,

@@ -26,6 +26,8 @@ void walk_release(struct walk *walk)
 	free(walk->columns);
 	free(walk->metrics);
 	free(walk->conditions);
+	free(walk->binaries);
+	free(walk->twins);
 	free(walk->counts);
 	free(walk->entries);
 	free(walk->tails);
@@ -101,12 +103,77 @@ int walk_load_columns(struct walk *walk, struct err *err)
 	return ret;
 }
 
+static int load_twins(struct walk *walk, struct err *err)
+{
+	struct db_rows *rows;
+	int ret = db_query(walk->store->db, &rows, err,
+		"SELECT id, (SELECT min(id) FROM program twin WHERE twin.sha256 = program.sha256)"
+		" FROM program ORDER BY id",
+		"");
+
+	if (ret)
+		return ret;
+	while ((ret = db_next(rows, err)) == 1) {
+		GROW(walk->twins, walk->twin_count, walk->twin_capacity);
+		walk->twins[walk->twin_count++] =
+			(struct walk_link){db_int(rows, 0), (size_t)db_int(rows, 1)};
+	}
+	db_end(rows);
+	return ret;
+}
+
+/* Programs are the same when their bytes are, whatever version they print. */
+static int64_t first_twin(const struct walk *walk, int64_t program)
+{
+	size_t place = link_place(walk->twins, walk->twin_count, program);
+
+	return place == SIZE_MAX ? 0 : (int64_t)walk->twins[place].index;
+}
+
+static struct walk_binaries binaries_of(const struct walk *walk, struct db_rows *rows, int column)
+{
+	return (struct walk_binaries){first_twin(walk, store_int_or(rows, column, 0)),
+		first_twin(walk, store_int_or(rows, column + 1, 0))};
+}
+
+int walk_load_binaries(struct walk *walk, struct err *err)
+{
+	struct db_rows *rows;
+	int ret = load_twins(walk, err);
+
+	walk->binaries = xcalloc(walk->condition_count + 1, sizeof(*walk->binaries));
+	if (!ret)
+		ret = db_query(walk->store->db, &rows, err,
+			"SELECT condition_id, program_id, server_id, max(run.id)"
+			" FROM boot JOIN run ON run.boot_id = boot.id"
+			" WHERE experiment_id = ? AND machine_id = ? AND program_id IS NOT NULL"
+			" GROUP BY condition_id",
+			"ii", walk->experiment_id, walk->machine_id);
+	if (ret)
+		return ret;
+	while ((ret = db_next(rows, err)) == 1) {
+		size_t condition = condition_index(walk, db_int(rows, 0));
+
+		if (condition != SIZE_MAX)
+			walk->binaries[condition] = binaries_of(walk, rows, 1);
+	}
+	db_end(rows);
+	return ret;
+}
+
+static bool is_wanted(
+	const struct walk *walk, size_t condition, const struct walk_binaries *binaries)
+{
+	return !walk->binaries || (binaries->program == walk->binaries[condition].program &&
+					  binaries->server == walk->binaries[condition].server);
+}
+
 static int load_boot_runs(struct walk *walk, size_t boot, struct boot_runs *runs, struct err *err)
 {
 	struct db_rows *rows;
 	int ret = db_query(walk->store->db, &rows, err,
-		"SELECT id, condition_id, position, state = 'done', state = 'failed', reading"
-		" FROM run"
+		"SELECT id, condition_id, position, state = 'done', state = 'failed', reading,"
+		" program_id, server_id FROM run"
 		" WHERE boot_id = ? AND kind = 0 ORDER BY id",
 		"i", walk->boots[boot].id);
 
@@ -115,8 +182,9 @@ static int load_boot_runs(struct walk *walk, size_t boot, struct boot_runs *runs
 	while ((ret = db_next(rows, err)) == 1) {
 		bool done = db_int(rows, 3), failed = db_int(rows, 4);
 		size_t condition = condition_index(walk, db_int(rows, 1));
+		struct walk_binaries binaries = binaries_of(walk, rows, 6);
 
-		if (condition == SIZE_MAX)
+		if (condition == SIZE_MAX || !is_wanted(walk, condition, &binaries))
 			continue;
 		GROW(runs->items, runs->count, runs->capacity);
 		runs->items[runs->count++] = (struct boot_run){

@@ -33,6 +33,11 @@ struct walk_link {
 	size_t index;
 };
 
+/* What a condition is measured with: rows of the table program; 0: not known, or none. */
+struct walk_binaries {
+	int64_t program, server;
+};
+
 /* Runs of a condition in a boot. */
 struct walk_counts {
 	int64_t flagged, dropped, failed;
@@ -66,6 +71,10 @@ struct walk {
 	struct walk_link *conditions; /* condition id -> condition index; sorted by id */
 	size_t condition_link_count, condition_link_capacity;
 	size_t condition_count;
+	struct walk_binaries
+		*binaries;	 /* of each condition, whose runs alone are read; NULL: any */
+	struct walk_link *twins; /* program -> the first of the same SHA-256; sorted by id */
+	size_t twin_count, twin_capacity;
 	struct walk_counts *counts; /* [boot][condition] */
 	struct walk_entry *entries;
 	size_t entry_count, entry_capacity;
@@ -78,6 +87,9 @@ struct walk {
 void walk_release(struct walk *walk);
 /* Fills columns and links with the conditions and metrics of the experiment on the machine. */
 KB_MUST_CHECK int walk_load_columns(struct walk *walk, struct err *err);
+/* Has only those runs read that were measured with the very program and server that the newest run
+ * of the experiment's condition on the machine had. */
+KB_MUST_CHECK int walk_load_binaries(struct walk *walk, struct err *err);
 /* Sorts the links; to be called when all of them are there. */
 void walk_sort_links(struct walk *walk);
 /* Reads all boots' runs and samples. */

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "judge/judge.h"
+#include "judge/noise.h"
 #include "model/store_result.h"
 #include "near.h"
 
@@ -38,6 +39,7 @@ struct lab {
 	struct store_view view;
 	struct store_verdict *verdicts;
 	size_t verdict_count;
+	const char *program, *server; /* SHA-256 of what the next boots run; NULL: not known */
 };
 
 #define OK(call)                                             \
@@ -192,6 +194,15 @@ static void build(struct lab *lab)
 	}
 }
 
+static int64_t program_id(struct lab *lab, const char *name, const char *sha256)
+{
+	int64_t id = 0;
+
+	if (sha256)
+		OK(store_program(lab->store, name, sha256, "", &id, &err));
+	return id;
+}
+
 /* Runs of a boot scatter by 1 % around level on the workload and around 50 on the canary. */
 static void measure(struct lab *lab, size_t index, double level)
 {
@@ -215,6 +226,8 @@ static void measure(struct lab *lab, size_t index, double level)
 			(condition->control ? 50 : level) * noise[runs[i].ordinal - 1], 0};
 		const struct store_run_end end = {.run_id = runs[i].id,
 			.attempt_id = attempt,
+			.program_id = program_id(lab, "prog", lab->program),
+			.server_id = program_id(lab, "daemon", lab->server),
 			.started_ns = 1,
 			.ended_ns = 2,
 			.wall_ns = 1,
@@ -301,6 +314,48 @@ static void without_enough_history_it_has_none(void **state)
 	assert_string_equal(lab->verdicts[0].method, "moderated-t");
 }
 
+/* Boots of another binary of the same benchmark say nothing about this one's noise. */
+static void history_of_another_program_is_none(void **state)
+{
+	struct lab *lab = *state;
+
+	lab->program = "aaaa";
+	calibrate(lab, 6);
+	lab->program = "bbbb";
+	three_boots(lab);
+	assert_string_equal(lab->verdicts[0].method, "estimate");
+	assert_true(isnan(lab->verdicts[0].drift_expected));
+	/* nor do those of which nobody knows what they ran */
+	lab->program = NULL;
+	three_boots(lab);
+	assert_string_equal(lab->verdicts[0].method, "estimate");
+	lab->program = "aaaa";
+	three_boots(lab);
+	assert_string_equal(lab->verdicts[0].method, "moderated-t");
+	lab->server = "cccc";
+	three_boots(lab);
+	assert_string_equal(lab->verdicts[0].method, "estimate");
+}
+
+static void noise_is_that_of_the_newest_program(void **state)
+{
+	static const char *const names[] = {"work"};
+	struct lab *lab = *state;
+	struct noise *noises;
+	size_t count;
+
+	lab->program = "aaaa";
+	calibrate(lab, 6);
+	OK(noise_load(lab->store, "guest", names, 1, &lab->arena, &noises, &count, &err));
+	assert_int_equal(count, 1);
+	assert_int_equal(noises[0].history.boots, 6);
+	lab->program = "bbbb";
+	three_boots(lab);
+	OK(noise_load(lab->store, "guest", names, 1, &lab->arena, &noises, &count, &err));
+	assert_int_equal(count, 1);
+	assert_int_equal(noises[0].history.boots, 3);
+}
+
 static void what_is_not_there_is_said(void **state)
 {
 	struct lab *lab = *state;
@@ -337,6 +392,10 @@ int main(void)
 			calibration_gives_three_boots_a_verdict, open_lab, close_lab),
 		cmocka_unit_test_setup_teardown(
 			without_enough_history_it_has_none, open_lab, close_lab),
+		cmocka_unit_test_setup_teardown(
+			history_of_another_program_is_none, open_lab, close_lab),
+		cmocka_unit_test_setup_teardown(
+			noise_is_that_of_the_newest_program, open_lab, close_lab),
 		cmocka_unit_test_setup_teardown(what_is_not_there_is_said, open_lab, close_lab),
 	};
 
