@@ -135,7 +135,7 @@ int command_receive(const char *root KB_UNUSED, int argc, char **argv)
 	return COMMAND_OK;
 }
 
-/* digest PATH...: prints [{path, bytes, sha256}]. */
+/* digest PATH...: prints [{path, bytes, sha256, built}]. */
 int command_digest(const char *root KB_UNUSED, int argc, char **argv)
 {
 	json_t *report = json_array();

@@ -30,7 +30,7 @@ static const struct command commands[] = {
 	{"held", "FILE", "what hold has changed, as JSON", command_held},
 	{"receive", "PATH SIZE SHA256 MODE", "store stdin as a file, checked, atomically",
 		command_receive},
-	{"digest", "PATH...", "size and SHA-256 of files, as JSON", command_digest},
+	{"digest", "PATH...", "size, SHA-256 and compiler of files, as JSON", command_digest},
 };
 
 int command_fail(const struct err *err)

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/built.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/sha256.h"
@@ -101,6 +102,20 @@ out:
 	return ret;
 }
 
+/* Larger files are not looked into. */
+enum { BUILT_MAX_BYTES = 64 << 20 };
+
+static void add_built(json_t *o, const char *path)
+{
+	struct str bytes = STR_INIT, built = STR_INIT;
+
+	if (file_read(path, BUILT_MAX_BYTES, &bytes, NULL) == 0)
+		built_of(bytes.text, bytes.len, &built);
+	js_text(o, "built", str_text(&built));
+	str_release(&bytes);
+	str_release(&built);
+}
+
 json_t *receive_digest(const char *path)
 {
 	char hex[SHA256_HEX_LEN + 1];
@@ -110,5 +125,7 @@ json_t *receive_digest(const char *path)
 	js_text(o, "path", path);
 	js_count(o, "bytes", there ? file_size(path) : -1);
 	js_text(o, "sha256", there ? hex : NULL);
+	if (there)
+		add_built(o, path);
 	return o;
 }

@@ -14,7 +14,8 @@
 KB_MUST_CHECK int receive_file(
 	int fd, const char *path, int64_t size, const char *sha256, unsigned mode, struct err *err);
 
-/* {path, bytes, sha256} of a file; the last two null when it is not there. New reference. */
+/* {path, bytes, sha256, built} of a file; bytes and sha256 are null when it is not there. built is
+ * what the file says of its compiler, "" nothing. New reference. */
 json_t *receive_digest(const char *path);
 
 #endif

@@ -242,10 +242,12 @@ static int make_run(void *arg, const struct store_run_row *row)
 	json_put(out, "flags", lines_json(row->flags));
 	json_put_text(out, "program", row->program);
 	json_put_text(out, "program_version", row->program_version);
+	json_put_text(out, "program_built", row->program_built);
 	json_put_text(out, "program_sha256", row->program_sha256);
 	if (*row->server) {
 		json_put_text(out, "server", row->server);
 		json_put_text(out, "server_version", row->server_version);
+		json_put_text(out, "server_built", row->server_built);
 		json_put_text(out, "server_sha256", row->server_sha256);
 	}
 	put_known(out, "exit_code", row->exit_code);

@@ -448,5 +448,8 @@ static const char version_11[] =
 	") STRICT;"
 	"CREATE INDEX rung_machine ON rung (experiment_id, machine_id, boot_id);" EVIDENCE("rung");
 
+/* built: what the file says of its compilers and their options; '' nothing, or nobody looked */
+static const char version_12[] = "ALTER TABLE program ADD COLUMN built TEXT NOT NULL DEFAULT '';";
+
 const char *const schema_steps[SCHEMA_VERSION] = {version_1, version_2, version_3, version_4,
-	version_5, version_6, version_7, version_8, version_9, version_10, version_11};
+	version_5, version_6, version_7, version_8, version_9, version_10, version_11, version_12};

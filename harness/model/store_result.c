@@ -112,18 +112,18 @@ int store_reading_add(
 	return db_finish(store->db, add_reading(store, run_id, reading, err), err);
 }
 
-int store_program(struct store *store, const char *name, const char *sha256, const char *version,
-	int64_t *id, struct err *err)
+int store_program(
+	struct store *store, const struct store_binary *binary, int64_t *id, struct err *err)
 {
 	int ret = db_run(store->db, err,
-		"INSERT OR IGNORE INTO program (name, sha256, version) VALUES (?, ?, ?)", "ttt",
-		name, sha256, version);
+		"INSERT OR IGNORE INTO program (name, sha256, version, built) VALUES (?, ?, ?, ?)",
+		"tttt", binary->name, binary->sha256, binary->version, binary->built);
 
 	if (ret)
 		return ret;
 	return db_get_int(store->db, id, err,
-		"SELECT id FROM program WHERE name = ? AND sha256 = ? AND version = ?", "ttt", name,
-		sha256, version);
+		"SELECT id FROM program WHERE name = ? AND sha256 = ? AND version = ?", "ttt",
+		binary->name, binary->sha256, binary->version);
 }
 
 int store_event(struct store *store, int64_t experiment_id, int64_t boot_id, const char *kind,

@@ -64,9 +64,15 @@ struct store_reading {
 KB_MUST_CHECK int store_reading_add(
 	struct store *store, int64_t run_id, const struct store_reading *reading, struct err *err);
 
-/* A benchmark binary, kept once. sha256 and version may be "". */
-KB_MUST_CHECK int store_program(struct store *store, const char *name, const char *sha256,
-	const char *version, int64_t *id, struct err *err);
+/* A benchmark binary; all but its name may be "". */
+struct store_binary {
+	const char *name, *sha256, *version;
+	const char *built; /* what its file says of compilers and options */
+};
+
+/* Kept once; *id is its row. */
+KB_MUST_CHECK int store_program(
+	struct store *store, const struct store_binary *binary, int64_t *id, struct err *err);
 
 /* What happened between runs. boot_id 0: none. */
 KB_MUST_CHECK int store_event(struct store *store, int64_t experiment_id, int64_t boot_id,

@@ -180,7 +180,9 @@ static void read_run(struct db_rows *rows, struct store_run_row *out)
 		.server = text_or_empty(rows, 36),
 		.server_sha256 = text_or_empty(rows, 37),
 		.server_version = text_or_empty(rows, 38),
-		.marks = store_read_marks(rows, 39),
+		.program_built = text_or_empty(rows, 39),
+		.server_built = text_or_empty(rows, 40),
+		.marks = store_read_marks(rows, 41),
 	};
 }
 
@@ -215,8 +217,8 @@ int store_each_run(struct store *store, const struct store_run_filter *filter, s
 		" involuntary_switches, environment.json,"
 		" (SELECT group_concat(flag.reason || ': ' || flag.detail, char(10)) FROM flag"
 		"  WHERE flag.run_id = run.id), reading, boot.block, saturation_pct, workers, cpus,"
-		" server.name, server.sha256, server.version," STORE_MARK_COLUMNS
-		" FROM boot JOIN run ON run.boot_id = boot.id"
+		" server.name, server.sha256, server.version, program.built, "
+		"server.built," STORE_MARK_COLUMNS " FROM boot JOIN run ON run.boot_id = boot.id"
 		" JOIN condition ON condition.id = run.condition_id"
 		" JOIN suite ON suite.id = suite_id"
 		" JOIN variant ON variant.id = boot.variant_id"

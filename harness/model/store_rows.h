@@ -79,8 +79,9 @@ struct store_run_row {
 	int ordinal, attempt_try;
 	enum store_state state;
 	const char *reason, *detail;
-	const char *program, *program_sha256, *program_version;
-	const char *server, *server_sha256, *server_version; /* "" when nothing served it */
+	const char *program, *program_sha256, *program_version, *program_built;
+	/* "" when nothing served it */
+	const char *server, *server_sha256, *server_version, *server_built;
 	int64_t started_ns, ended_ns, wall_ns, exit_code, signal;
 	int64_t user_ns, system_ns, max_rss_bytes, voluntary_switches, involuntary_switches;
 	const char *environment; /* JSON; "" */

@@ -165,9 +165,11 @@ static void read_condition(struct arena *arena, struct db_rows *rows, struct sto
 		.program = "",
 		.program_sha256 = "",
 		.program_version = "",
+		.program_built = "",
 		.server = "",
 		.server_sha256 = "",
 		.server_version = "",
+		.server_built = "",
 	};
 }
 
@@ -209,7 +211,7 @@ static int load_programs(struct store *store, struct arena *arena, int64_t exper
 	struct db_rows *rows;
 	int ret = db_query(store->db, &rows, err,
 		"SELECT condition_id, program.name, program.sha256, program.version, server.name,"
-		" server.sha256, server.version, max(run.id)"
+		" server.sha256, server.version, program.built, server.built, max(run.id)"
 		" FROM boot JOIN run ON run.boot_id = boot.id"
 		" JOIN program ON program.id = run.program_id"
 		" LEFT JOIN program server ON server.id = run.server_id"
@@ -229,6 +231,8 @@ static int load_programs(struct store *store, struct arena *arena, int64_t exper
 		condition->server = store_arena_text(arena, rows, 4);
 		condition->server_sha256 = store_arena_text(arena, rows, 5);
 		condition->server_version = store_arena_text(arena, rows, 6);
+		condition->program_built = store_arena_text(arena, rows, 7);
+		condition->server_built = store_arena_text(arena, rows, 8);
 	}
 	db_end(rows);
 	return ret;

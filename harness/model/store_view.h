@@ -44,8 +44,10 @@ struct store_condition {
 	const char *merged;	/* saturations that it also stands for; "" */
 	bool control, decides;
 	const char *skipped; /* why its optional suite was left out on the machine; "" it was not */
-	const char *program, *program_sha256, *program_version; /* of its newest run; "" before */
-	const char *server, *server_sha256, *server_version;	/* of what served it; "" none */
+	/* of its newest run; "" before */
+	const char *program, *program_sha256, *program_version, *program_built;
+	/* of what served it; "" none */
+	const char *server, *server_sha256, *server_version, *server_built;
 	struct store_metric *metrics;
 	size_t metric_count;
 };

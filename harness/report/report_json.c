@@ -252,10 +252,12 @@ static json_t *json_of_column(const struct report *report, const struct report_b
 	json_put_text(out, "program", condition->program);
 	json_put_text(out, "program_sha256", condition->program_sha256);
 	json_put_text(out, "program_version", condition->program_version);
+	json_put_text(out, "program_built", condition->program_built);
 	if (*condition->server) {
 		json_put_text(out, "server", condition->server);
 		json_put_text(out, "server_sha256", condition->server_sha256);
 		json_put_text(out, "server_version", condition->server_version);
+		json_put_text(out, "server_built", condition->server_built);
 	}
 	json_put_text(out, "metric", column->metric->name);
 	json_put_text(out, "unit", column->metric->unit);

@@ -145,13 +145,15 @@ static void write_variant(
 }
 
 static void add_program(struct str *out, const char *what, const char *name, const char *version,
-	const char *sha256)
+	const char *sha256, const char *built)
 {
 	str_addf(out, "%s %s", what, name);
 	if (*version)
 		str_addf(out, " %s", version);
 	if (*sha256)
 		str_addf(out, ", sha256 %.12s", sha256);
+	if (*built)
+		str_addf(out, ", built by %s", built);
 }
 
 static void write_programs(
@@ -169,10 +171,10 @@ static void write_programs(
 		if (told)
 			continue;
 		add_program(&text, "program", condition->program, condition->program_version,
-			condition->program_sha256);
+			condition->program_sha256, condition->program_built);
 		if (*condition->server)
 			add_program(&text, "; server", condition->server, condition->server_version,
-				condition->server_sha256);
+				condition->server_sha256, condition->server_built);
 		str_addf(&text, "; suite %s, sha256 %.12s", condition->suite,
 			condition->suite_sha256);
 		item(layout, out, &text);

@@ -10,6 +10,7 @@
 #include "run/hooks.h"
 #include "run/knobs.h"
 #include "run/parts.h"
+#include "run/programs.h"
 #include "run/prove.h"
 #include "run/resume.h"
 #include "run/rig.h"
@@ -389,6 +390,8 @@ int booting_walk(struct rig *rig, const struct store_boot *boot, bool *unusable,
 
 	if (!ret && !alive)
 		ret = start_boot(rig, boot, &live, unusable, &failed, err);
+	if (!ret && !failed)
+		ret = programs_check(rig, err);
 	if (!ret && !failed)
 		ret = running_walk(rig, boot, &live, err);
 	if (!ret && !failed)

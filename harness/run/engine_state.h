@@ -34,6 +34,12 @@ struct engine {
 /* The view, the estimate and what is left, anew: a plan has grown. Of the engine's machine. */
 KB_MUST_CHECK int engine_reload(struct engine *engine, struct err *err);
 
+/* A program or server that the machine has by itself, as it was when the machine was opened. */
+struct own_program {
+	const struct suite *suite;
+	const char *name, *path, *sha256;
+};
+
 /* A machine while its boots are walked. */
 struct rig {
 	struct engine *engine;
@@ -47,6 +53,8 @@ struct rig {
 	const char *perf_path;		  /* on the machine; NULL: nothing needs it */
 	int64_t *program_ids;		  /* in the store, by suite */
 	int64_t *server_ids;		  /* of what serves it; 0: nothing */
+	struct own_program *own_programs; /* that are not ours, and may change */
+	size_t own_count;
 	struct remote remote;
 	struct file_lock lock;
 	struct boot_image safe;

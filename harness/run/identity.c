@@ -115,6 +115,7 @@ int identity_find(struct rig *rig, struct identity *found, struct err *err)
 		found->path = arena_strdup(
 			&rig->engine->arena, json_get_text(entry, "path", found->name));
 		found->sha256 = arena_strdup(&rig->engine->arena, sha256);
+		found->built = arena_strdup(&rig->engine->arena, json_get_text(entry, "built", ""));
 	}
 	json_decref(digests);
 	return 0;
@@ -122,13 +123,15 @@ int identity_find(struct rig *rig, struct identity *found, struct err *err)
 
 int identity_store(struct rig *rig, const struct identity *found, int64_t *id, struct err *err)
 {
+	struct store_binary binary = {
+		.name = found->name, .sha256 = found->sha256, .built = found->built};
 	struct str version = STR_INIT;
 	int ret;
 
 	if (*found->version)
 		identity_ask_version(rig, found, &version);
-	ret = store_program(
-		rig->engine->store, found->name, found->sha256, str_text(&version), id, err);
+	binary.version = str_text(&version);
+	ret = store_program(rig->engine->store, &binary, id, err);
 	str_release(&version);
 	return ret;
 }

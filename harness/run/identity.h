@@ -11,11 +11,12 @@ struct identity {
 	const char *name;
 	const char *path;	    /* there; NULL: it is not there */
 	const char *sha256;	    /* set with path */
+	const char *built;	    /* set with path; what the file says of it, "" nothing */
 	const char *const *version; /* argv that prints its version; its first word stands for
 				       path. Empty: not known how */
 };
 
-/* Fills in path and sha256, in the engine's arena. */
+/* Fills in path, sha256 and built, in the engine's arena. */
 KB_MUST_CHECK int identity_find(struct rig *rig, struct identity *program, struct err *err);
 
 /* Appends the first line that it says of its version; nothing when it says none. */

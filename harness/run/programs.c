@@ -167,7 +167,8 @@ static int check_same(const struct rig *rig, const struct suite *suite,
 		"suite '%s': the program '%s' on machine '%s' is not the one that earlier boots of "
 		"this experiment were measured with (SHA-256 %.12s, now %.12s); put that one back, "
 		"or run the experiment anew",
-		suite->name, found->name, rig->plan->machine->name, before, found->sha256);
+		suite->name, found->name, rig->plan->machine->name, before,
+		*found->sha256 ? found->sha256 : "none");
 }
 
 /* Against what the conditions of the suite were measured with so far; server NULL: there is none.
@@ -189,6 +190,13 @@ static int check_unchanged(const struct rig *rig, const struct suite *suite,
 	return ret;
 }
 
+static void remember(struct rig *rig, const struct suite *suite, const struct identity *found)
+{
+	if (!rig->remote.ops->program_path(rig->remote.machine, found->name))
+		rig->own_programs[rig->own_count++] =
+			(struct own_program){suite, found->name, found->path, found->sha256};
+}
+
 static int find(struct rig *rig, size_t index, struct err *err)
 {
 	const struct suite *suite = &rig->engine->experiment->suites[index];
@@ -203,6 +211,9 @@ static int find(struct rig *rig, size_t index, struct err *err)
 	if (!program.path || (served && !server.path))
 		return missing(rig, suite, program.path ? server.name : program.name, err);
 	rig->program_paths[index] = program.path;
+	remember(rig, suite, &program);
+	if (served)
+		remember(rig, suite, &server);
 	ret = check_unchanged(rig, suite, &program, served ? &server : NULL, err);
 	if (ret)
 		return ret;
@@ -265,10 +276,46 @@ int programs_find(struct rig *rig, struct err *err)
 	rig->program_ids =
 		arena_alloc(&rig->engine->arena, (count + 1) * sizeof(*rig->program_ids));
 	rig->server_ids = arena_alloc(&rig->engine->arena, (count + 1) * sizeof(*rig->server_ids));
+	rig->own_programs =
+		arena_alloc(&rig->engine->arena, (2 * count + 1) * sizeof(*rig->own_programs));
+	rig->own_count = 0;
 	for (size_t i = 0; i < count && !ret; i++) {
 		ret = check_files(rig, &rig->engine->experiment->suites[i], err);
 		if (!ret)
 			ret = find(rig, i, err);
 	}
 	return ret ? ret : find_perf(rig, err);
+}
+
+/* The digests are in the order that was asked for. */
+static int check_digests(const struct rig *rig, const json_t *digests, struct err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < rig->own_count && !ret; i++) {
+		const struct own_program *own = &rig->own_programs[i];
+		const struct identity now = {.name = own->name,
+			.sha256 = json_get_text(json_array_get(digests, i), "sha256", "")};
+
+		ret = check_same(rig, own->suite, &now, own->sha256, err);
+	}
+	return ret;
+}
+
+int programs_check(struct rig *rig, struct err *err)
+{
+	struct strv arguments = STRV_INIT;
+	json_t *digests = NULL;
+	int ret = 0;
+
+	strv_add(&arguments, "digest");
+	for (size_t i = 0; i < rig->own_count; i++)
+		strv_add(&arguments, rig->own_programs[i].path);
+	if (rig->own_count)
+		ret = remote_json(&rig->remote, strv_argv(&arguments), &digests, err);
+	if (rig->own_count && !ret)
+		ret = check_digests(rig, digests, err);
+	json_decref(digests);
+	strv_release(&arguments);
+	return ret;
 }

@@ -17,4 +17,8 @@ void programs_list(struct rig *rig);
  * not there. */
 KB_MUST_CHECK int programs_find(struct rig *rig, struct err *err);
 
+/* Before the runs of a boot: whether the programs that the machine has by itself are what they were
+ * when it was opened. ERR_USAGE names one that is not. */
+KB_MUST_CHECK int programs_check(struct rig *rig, struct err *err);
+
 #endif

@@ -5,6 +5,8 @@
  */
 #include "cli_lab.h"
 
+#include <sys/stat.h>
+
 static void a_lab_is_made_once(void **state)
 {
 	struct bench *bench = *state;
@@ -351,9 +353,37 @@ static void a_changed_program_is_no_kernel_change(void **state)
 				     "not the one that earlier boots");
 	assert_int_equal(file_write_atomic(copy, bytes.text, bytes.len - 1, 0755, &err), 0);
 	expect_measured(call(bench, "resume"), bench);
+	expect_code(bench, 0, "report --allow-inconclusive");
+	expect_text(&bench->out, ", built by "); /* gcc and clang both say it */
 	str_release(&bytes);
 	free(original);
 	free(copy);
+}
+
+/* Nor is one that somebody replaces while the experiment goes on. */
+static void a_program_that_changes_between_boots_stops_it(void **state)
+{
+	struct bench *bench = *state;
+	char *server = xasprintf("%s/serve", bench->folder);
+
+	make_lab(bench);
+	write_lab_file(bench, "serve", "#!/bin/sh\nexec sleep 60\n");
+	write_lab_file(bench, "suites/served.yaml",
+		"suite: served\nprogram: echo\nserver: [%s/serve]\nready: [true]\n"
+		"conditions:\n  all: { argv: [echo, '42'], expect: 10ms }\n"
+		"metrics:\n  n: { unit: things, better: higher, regex: '^([0-9]+)' }\n");
+	write_lab_file(bench, "configs/served.yaml",
+		"experiment: served\nmachines: [here]\nkernels: ../kernels/two.yaml\n"
+		"baseline: base\nvariants: [same]\nsuites: [served]\nsaturation: [100%%]\n"
+		"design: { boots: 2, runs: 1, warmup: 0, seed: 1 }\n"
+		"hooks: [{ at: after-boot, run: [sh, -c, 'echo >> %s/serve'] }]\n");
+	assert_int_equal(chmod(server, 0755), 0);
+	expect_code(bench, 2, "run %s/configs/served.yaml", bench->folder);
+	expect_text(&bench->chatter, "suite 'served': the program '");
+	expect_text(&bench->chatter, "is not the one that earlier boots");
+	expect_code(bench, 0, "export");
+	assert_int_equal(count_of(&bench->out, ",42,"), 1);
+	free(server);
 }
 
 /* One suite without its program costs nothing but itself, where the lab says so. */
@@ -451,6 +481,7 @@ int main(void)
 		TEST(a_suite_brings_its_files),
 		TEST(a_suite_brings_its_server),
 		TEST(a_changed_program_is_no_kernel_change),
+		TEST(a_program_that_changes_between_boots_stops_it),
 		TEST(a_missing_program_is_told),
 		TEST(observations_are_stored),
 		TEST(a_suite_is_tried_on_output),

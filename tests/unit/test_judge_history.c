@@ -196,10 +196,11 @@ static void build(struct lab *lab)
 
 static int64_t program_id(struct lab *lab, const char *name, const char *sha256)
 {
+	const struct store_binary binary = {name, sha256, "", ""};
 	int64_t id = 0;
 
 	if (sha256)
-		OK(store_program(lab->store, name, sha256, "", &id, &err));
+		OK(store_program(lab->store, &binary, &id, &err));
 	return id;
 }
 
