@@ -200,6 +200,19 @@ static int check_values(
 	return 0;
 }
 
+/* Each is bounded, so that adding them is safe. */
+static int check_total(const struct findings *found, struct err *err)
+{
+	int64_t total = 0;
+
+	for (size_t i = 0; i < found->count; i++)
+		total += found->items[i].observations;
+	return total <= OBSERVATIONS_MAX
+		       ? 0
+		       : err_set(err, ERR_INVALID, "more than %lld observations are behind it",
+				 (long long)OBSERVATIONS_MAX);
+}
+
 /* A percentile of too few is none: as if it were not there. */
 static int check_counts(const struct metric_spec *metric, struct findings *found, struct err *err)
 {
@@ -259,6 +272,8 @@ static int read_metric(const struct suite *suite, size_t index, const struct pro
 	/* All parts of a sum must be measurements, else it hides the one that is none. */
 	if (ret == 0 && metric->which == WHICH_SUM)
 		ret = check_values(metric, &found, err);
+	if (ret == 0)
+		ret = check_total(&found, err);
 	if (ret == 0 && found.count)
 		ret = choose(metric, &found, err);
 	if (ret == 0)

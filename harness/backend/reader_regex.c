@@ -6,8 +6,6 @@
 #include "backend/reader_ops.h"
 #include "sys/regex.h"
 
-enum { MAX_SPANS = 32 };
-
 /* The value is the group named "value", else the first group, else the whole match. */
 static int value_group(const struct regex *regex)
 {
@@ -29,7 +27,7 @@ static int read_behind(
 	if (span->start == SIZE_MAX)
 		return 0;
 	text = xstrndup(bytes + span->start, len > 40 ? 40 : len);
-	ret = num_int(text, 0, INT64_MAX, &out->items[out->count - 1].observations, err);
+	ret = num_int(text, 0, OBSERVATIONS_MAX, &out->items[out->count - 1].observations, err);
 	free(text);
 	return ret ? err_set(err, ERR_INVALID, "the number of observations cannot be read") : 0;
 }
@@ -37,7 +35,7 @@ static int read_behind(
 int reader_find_regex(const struct metric_spec *metric, const char *bytes, size_t len,
 	struct findings *out, struct err *err)
 {
-	struct regex_span spans[MAX_SPANS];
+	struct regex_span spans[METRIC_GROUPS_MAX];
 	struct regex *regex;
 	size_t offset = 0;
 	int group, behind, ret = regex_compile(metric->pattern, &regex, err);
@@ -46,10 +44,10 @@ int reader_find_regex(const struct metric_spec *metric, const char *bytes, size_
 		return ret;
 	group = value_group(regex);
 	behind = regex_group_number(regex, "count");
-	if (group >= MAX_SPANS || behind >= MAX_SPANS)
-		ret = err_set(err, ERR_USAGE, "the pattern has too many groups");
-	while (ret == 0 &&
-		(ret = regex_next(regex, bytes, len, &offset, spans, MAX_SPANS, err)) == 1) {
+	if (group >= METRIC_GROUPS_MAX || behind >= METRIC_GROUPS_MAX)
+		BUG("a suite with too many groups was let in");
+	while (ret == 0 && (ret = regex_next(regex, bytes, len, &offset, spans, METRIC_GROUPS_MAX,
+				    err)) == 1) {
 		ret = 0;
 		if (spans[group].start != SIZE_MAX)
 			ret = findings_add(metric, bytes + spans[group].start,

@@ -3,10 +3,13 @@
 
 #include "base/csv.h"
 
+/* In front of a file it says that this is UTF-8, and is no part of the first field. */
+static const char byte_order_mark[] = "\xef\xbb\xbf";
+
 void csv_init(struct csv *csv, const char *bytes, size_t len)
 {
 	*csv = (struct csv){.bytes = bytes, .len = len};
-	if (len >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
+	if (len >= 3 && memcmp(bytes, byte_order_mark, 3) == 0)
 		csv->at = 3;
 }
 
@@ -118,7 +121,7 @@ void csv_add(struct str *out, const char *field)
 {
 	if (out->len && out->text[out->len - 1] != '\n')
 		str_add_char(out, ',');
-	if (*field && !strpbrk(field, ",\"\r\n")) {
+	if (*field && !strpbrk(field, ",\"\r\n") && !str_starts(field, byte_order_mark)) {
 		str_add(out, field);
 		return;
 	}

@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "model/import.h"
 #include "model/name.h"
+#include "model/suite.h"
 
 enum { NAMES_MAX = 10000, ORDINAL_MAX = 1000000000 };
 
@@ -191,9 +192,10 @@ static int read_name(struct import *import, enum column column,
 static int read_int(
 	struct import *import, enum column column, int64_t min, int64_t *out, struct err *err)
 {
+	int64_t max = column == OBSERVATIONS ? OBSERVATIONS_MAX : ORDINAL_MAX;
 	struct err why = ERR_INIT;
 
-	if (num_int(field(import, column), min, ORDINAL_MAX, out, &why))
+	if (num_int(field(import, column), min, max, out, &why))
 		return fail(import, err, "%s: %s", columns[column].name, why.text);
 	return 0;
 }

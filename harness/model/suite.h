@@ -16,6 +16,12 @@
 enum metric_better { BETTER_HIGHER, BETTER_LOWER };
 enum metric_reader { READER_REGEX, READER_JSON, READER_CSV, READER_PERF };
 enum metric_which { WHICH_ONLY, WHICH_FIRST, WHICH_LAST, WHICH_ALL, WHICH_SUM, WHICH_NTH };
+/* Observations that are believed to be behind the values of one metric in one run: their sums over
+ * many runs are counted in 64 bits. */
+#define OBSERVATIONS_MAX INT64_C(1000000000000)
+/* Groups of a regular expression that are looked at, the whole match included. */
+enum { METRIC_GROUPS_MAX = 32 };
+
 enum counter_threads { THREADS_SUITE, THREADS_ALL, THREADS_MAIN };
 enum output_stream { STREAM_STDOUT, STREAM_STDERR, STREAM_BOTH };
 

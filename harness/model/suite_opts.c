@@ -37,6 +37,12 @@ static int check_regex_groups(const char *text, int groups, struct err *err)
 		return err_wrap(err, "is not a regular expression");
 	if (regex_groups(regex) < groups)
 		ret = err_set(err, ERR_USAGE, "has no group (...) around the value");
+	else if (regex_group_number(regex, "value") >= METRIC_GROUPS_MAX ||
+		 regex_group_number(regex, "count") >= METRIC_GROUPS_MAX)
+		ret = err_set(err, ERR_USAGE,
+			"has too many groups before the one that is asked for: %d are looked at; "
+			"(?:...) makes none",
+			METRIC_GROUPS_MAX - 1);
 	regex_free(regex);
 	return ret;
 }
@@ -217,7 +223,7 @@ const struct opt metric_opts[] = {
 		.help = "for which: nth, from 1"},
 	{"percentile", OPT_PCT, METRIC(percentile), .min = 0.001, .max = 99.9999,
 		.help = "which percentile the value is; with which: all, that is taken of the values"},
-	{"min_count", OPT_INT, METRIC(min_count), .min = 0, .max = 1e15,
+	{"min_count", OPT_INT, METRIC(min_count), .min = 0, .max = 1e12,
 		.help = "a value with fewer observations behind it counts as absent"},
 	{"from", OPT_CHOICE, METRIC(from), .def = "stdout", .choices = stream_names,
 		.help = "where the program prints it"},

@@ -47,6 +47,7 @@ int regex_compile(const char *pattern, struct regex **out, struct err *err)
 	pcre2_compile_context *context = pcre2_compile_context_create(NULL);
 	struct regex *regex;
 	PCRE2_SIZE offset = 0;
+	uint32_t duplicates = 0;
 	int code = 0;
 	pcre2_code *compiled;
 
@@ -61,6 +62,14 @@ int regex_compile(const char *pattern, struct regex **out, struct err *err)
 		(void)pcre2_get_error_message(code, text, sizeof(text));
 		return err_set(err, ERR_USAGE, "the pattern '%.200s' is wrong at offset %zu: %s",
 			pattern, (size_t)offset, (const char *)text);
+	}
+	(void)pcre2_pattern_info(compiled, PCRE2_INFO_JCHANGED, &duplicates);
+	if (duplicates) { /* which of them is meant would be guessed */
+		pcre2_code_free(compiled);
+		return err_set(err, ERR_USAGE,
+			"the pattern '%.200s' is wrong: (?J) is not supported; (?|...) gives "
+			"alternatives the same groups",
+			pattern);
 	}
 	regex = xcalloc(1, sizeof(*regex));
 	regex->code = compiled;

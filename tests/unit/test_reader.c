@@ -244,7 +244,12 @@ static void observations_behind_a_value_are_counted(void **state KB_UNUSED)
 	must_refuse(&b, "p99: 5 (x samples)\n", "the number of observations cannot be read");
 	must_refuse(&b, "p99: 5 (-1 samples)\n", "the number of observations cannot be read");
 	must_refuse(&b, "p99: 5 (99999999999999999999 samples)\n", "cannot be read");
+	must_refuse(&b, "p99: 5 (1000000000001 samples)\n", "cannot be read");
+	b.metric.which = WHICH_ALL;
+	must_refuse(&b, "p99: 5 (1000000000000 samples)\np99: 5 (1 samples)\n",
+		"more than 1000000000000 observations are behind it");
 	b.metric.which = WHICH_SUM;
+	must_refuse(&b, "p99: 5 (9223372036854775807 samples)\np99: 5 (1 samples)\n", "cannot be");
 	must_refuse(&b, "p99: 5 (18 samples)\np99: 6 (18 samples)\n", "36 observations");
 	b.metric.min_count = 0;
 	assert_int_equal(read_bytes(&b, "p99: 5 (418 samples)\np99: 6 (18 samples)\n", 41), 0);

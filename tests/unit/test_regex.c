@@ -92,7 +92,7 @@ static void every_sort_of_line_end_is_one(void **state KB_UNUSED)
 static void wrong_patterns_are_told(void **state KB_UNUSED)
 {
 	static const char *const bad[] = {
-		"(", "a{2,1}", "[z-a]", "(?<x>a)(?<x>b)", "\\C", "(*UTF)a"};
+		"(", "a{2,1}", "[z-a]", "(?<x>a)(?<x>b)", "\\C", "(*UTF)a", "(?J)(?<x>a)|(?<x>b)"};
 	struct regex *regex = NULL;
 	struct err err = ERR_INIT;
 

@@ -449,6 +449,21 @@ static void no_mistake_is_more_than_a_message(void **state)
 	must_read(r, complete);
 }
 
+static void groups_of_a_pattern_are_bounded(void **state)
+{
+	struct reader *r = *state;
+	struct str text = STR_INIT;
+
+	str_add(&text, "suite: s\nprogram: p\nconditions: {c: {argv: [p]}}\n"
+		       "metrics: {m: {unit: s, better: lower, regex: '");
+	for (int i = 0; i < 31; i++)
+		str_add(&text, "(.)");
+	str_add(&text, "(?<value>.)'}}\n");
+	assert_int_equal(read_text(r, text.text), ERR_USAGE);
+	assert_non_null(strstr(messages(&r->arena, &r->diag), "too many groups before the one"));
+	str_release(&text);
+}
+
 static void wrong_templates_are_told(void **state)
 {
 	struct reader *r = *state;
@@ -576,6 +591,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(wrong_suites_are_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			no_mistake_is_more_than_a_message, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(groups_of_a_pattern_are_bounded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_templates_are_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pins_name_files, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_around_is_read, set_up, tear_down),
