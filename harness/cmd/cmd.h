@@ -38,6 +38,20 @@ extern const struct opt global_rows[];
 		.rows = global_rows                                                            \
 	}
 
+/* Rows that several verbs have, for their members `jobs` (int64_t) and `allow_inconclusive`. */
+#define JOBS_ROW(options)                                                                      \
+	{                                                                                      \
+		.name = "jobs", .flag = 'j', .type = OPT_INT,                                  \
+		.offset = offsetof(struct options, jobs), .def = "0", .max = 4096, .arg = "N", \
+		.help = "parallel jobs of kernel builds; 0 is one for each CPU"                \
+	}
+#define ALLOW_INCONCLUSIVE_ROW(options)                                                 \
+	{                                                                               \
+		.name = "allow-inconclusive", .type = OPT_BOOL,                         \
+		.offset = offsetof(struct options, allow_inconclusive),                 \
+		.help = "exit 0 instead of 4 when something is inconclusive or invalid" \
+	}
+
 enum verb_needs {
 	NEEDS_NOTHING,
 	NEEDS_READ,   /* the database, which must exist */

@@ -57,14 +57,7 @@ static const struct opt rows[] = {
 		.help = "for `git bisect run`: measure the commit that is checked out in the "
 			"current folder against the ends of a bisect; exit 0 good, 1 bad, 125 "
 			"not to be told"},
-	{.name = "jobs",
-		.flag = 'j',
-		.type = OPT_INT,
-		.offset = offsetof(struct options, jobs),
-		.def = "0",
-		.max = 4096,
-		.arg = "N",
-		.help = "parallel jobs of kernel builds; 0 is one for each CPU"},
+	JOBS_ROW(options),
 	{.name = "bisect",
 		.type = OPT_MAP,
 		.offset = offsetof(struct options, spec),

@@ -32,10 +32,7 @@ static const struct opt rows[] = {
 		.offset = offsetof(struct options, in),
 		.arg = "EXPERIMENT",
 		.help = "whose variants A and B are; the newest when A and B are no experiments"},
-	{.name = "allow-inconclusive",
-		.type = OPT_BOOL,
-		.offset = offsetof(struct options, allow_inconclusive),
-		.help = "exit 0 instead of 4 when something is inconclusive or invalid"},
+	ALLOW_INCONCLUSIVE_ROW(options),
 	GLOBAL_ROWS(options),
 	OPT_END,
 };

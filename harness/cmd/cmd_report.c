@@ -17,10 +17,7 @@ static const struct opt rows[] = {
 		.type = OPT_TEXT,
 		.offset = offsetof(struct options, experiment),
 		.help = "number or name; the newest when left out"},
-	{.name = "allow-inconclusive",
-		.type = OPT_BOOL,
-		.offset = offsetof(struct options, allow_inconclusive),
-		.help = "exit 0 instead of 4 when something is inconclusive or invalid"},
+	ALLOW_INCONCLUSIVE_ROW(options),
 	GLOBAL_ROWS(options),
 	OPT_END,
 };

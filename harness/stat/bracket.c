@@ -368,27 +368,29 @@ static void effect(
 		slope_test(fit, out);
 }
 
+const struct bracket bracket_unknown = {.history_p = NAN,
+	.d = NAN,
+	.se = NAN,
+	.df = NAN,
+	.p = NAN,
+	.lo = NAN,
+	.hi = NAN,
+	.lo90 = NAN,
+	.hi90 = NAN,
+	.var_a = NAN,
+	.var_b = NAN,
+	.within_a = NAN,
+	.within_b = NAN,
+	.between = NAN,
+	.slope = NAN,
+	.slope_p = NAN};
+
 void bracket_effect(const struct bracket_boot *boots, size_t count, int a, int b,
 	const struct history *history, struct bracket *out)
 {
 	struct fit fit = {0};
 
-	*out = (struct bracket){.history_p = NAN,
-		.d = NAN,
-		.se = NAN,
-		.df = NAN,
-		.p = NAN,
-		.lo = NAN,
-		.hi = NAN,
-		.lo90 = NAN,
-		.hi90 = NAN,
-		.var_a = NAN,
-		.var_b = NAN,
-		.within_a = NAN,
-		.within_b = NAN,
-		.between = NAN,
-		.slope = NAN,
-		.slope_p = NAN};
+	*out = bracket_unknown;
 	fit_arms(boots, count, &fit);
 	if (a >= 0 && (size_t)a < fit.arm_count) {
 		out->boots_a = (int)fit.arms[a].boots;

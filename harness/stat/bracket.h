@@ -56,6 +56,9 @@ struct bracket {
 	double nu0; /* degrees of freedom lent by the history; 0: none */
 };
 
+/* Nothing is known: every length is NaN, every count 0. */
+extern const struct bracket bracket_unknown;
+
 /* One line about a method, for a report. */
 const char *bracket_method_text(enum bracket_method method);
 

@@ -44,23 +44,6 @@ static double variance(double ss, double f)
 	return f > 0 ? ss / f : NAN;
 }
 
-static const struct bracket nothing = {.history_p = NAN,
-	.d = NAN,
-	.se = NAN,
-	.df = NAN,
-	.p = NAN,
-	.lo = NAN,
-	.hi = NAN,
-	.lo90 = NAN,
-	.hi90 = NAN,
-	.var_a = NAN,
-	.var_b = NAN,
-	.within_a = NAN,
-	.within_b = NAN,
-	.between = NAN,
-	.slope = NAN,
-	.slope_p = NAN};
-
 void toggle_effect(
 	const struct bracket_boot *boots, size_t count, int a, int b, struct bracket *out)
 {
@@ -74,7 +57,7 @@ void toggle_effect(
 		else if (boots[i].arm == a && is_beside(boots, count, &boots[i], b))
 			add(&x, &boots[i]);
 	}
-	*out = nothing;
+	*out = bracket_unknown;
 	out->boots_a = x.parts;
 	out->boots_b = y.parts;
 	out->runs_a = (size_t)x.n;
