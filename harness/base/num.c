@@ -166,3 +166,16 @@ void num_add_double(struct str *s, double value)
 	}
 	str_add(s, text);
 }
+
+struct num_text num_say_pct(double pct, int decimals, bool signs)
+{
+	struct num_text out = {""};
+
+	if (isinf(pct))
+		(void)snprintf(out.text, sizeof(out.text), "%s", pct > 0 ? ">1e308" : "<-1e308");
+	else if (fabs(pct) < 1e6)
+		(void)snprintf(out.text, sizeof(out.text), signs ? "%+.*f" : "%.*f", decimals, pct);
+	else
+		(void)snprintf(out.text, sizeof(out.text), signs ? "%+.3g" : "%.3g", pct);
+	return out;
+}

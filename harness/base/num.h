@@ -30,4 +30,11 @@ void num_add_bytes(struct str *s, int64_t bytes);
 /* The shortest decimal text that reads back as exactly the same double. */
 void num_add_double(struct str *s, double value);
 
+/* A percentage for people, without the sign %: "-12.2" with that many decimals, "1.71e+09" from a
+ * million on, and ">1e308" where a double ends. signs: a plus before what is not negative. */
+struct num_text {
+	char text[24];
+};
+struct num_text num_say_pct(double pct, int decimals, bool signs);
+
 #endif

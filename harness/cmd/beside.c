@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/num.h"
 #include "cmd/beside.h"
 #include "report/report.h"
 #include "report/report_form.h"
@@ -37,7 +38,8 @@ static void write_ours(
 static void write_theirs(struct table *table, const struct peer_answer *answer)
 {
 	if (!isnan(answer->change))
-		table_piece(table, 1, COLOUR_NONE, true, "%+.2f%%", 100 * answer->change);
+		table_piece(table, 1, COLOUR_NONE, true, "%s%%",
+			num_say_pct(100 * answer->change, 2, true).text);
 	table_piece(table, 1, answer->differs ? COLOUR_OPEN : COLOUR_NONE, false, "%s",
 		word_of(answer));
 	if (!isnan(answer->p))

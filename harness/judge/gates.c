@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/num.h"
 #include "judge/gates.h"
 #include "stat/drift.h"
 #include "stat/quantile.h"
@@ -106,8 +107,9 @@ static const char *gate_drift(const struct store_view *view, const struct eviden
 	rate->row.drift_expected = expm1(limit);
 	if (!isfinite(limit) || fabs(drift.ln) <= limit)
 		return NULL;
-	return arena_printf(arena, "the baseline drifted %.2f %%, expected up to %.2f %%",
-		100 * drift.ratio, 100 * expm1(limit));
+	return arena_printf(arena, "the baseline drifted %s %%, expected up to %s %%",
+		num_say_pct(100 * drift.ratio, 2, false).text,
+		num_say_pct(100 * expm1(limit), 2, false).text);
 }
 
 static double cv_limit(const struct store_view *view, const struct history *history, size_t runs)
@@ -176,17 +178,18 @@ static const char *gate_cv(const struct store_view *view, const struct evidence_
 	if (count_a + count_b == 0)
 		return NULL;
 	if (count_a == 0 && count_b == rate->row.boots) {
-		str_addf(notes, "; its runs scatter by %.2f %%, the baseline's by %.2f %%",
-			rate->row.cv_pct, rate->row.against_cv_pct);
+		str_addf(notes, "; its runs scatter by %s %%, the baseline's by %s %%",
+			num_say_pct(rate->row.cv_pct, 2, false).text,
+			num_say_pct(rate->row.against_cv_pct, 2, false).text);
 		return NULL;
 	}
 	worst = count_b == 0 || (count_a > 0 && cell->facts[worst_a].cv > cell->facts[worst_b].cv)
 			? worst_a
 			: worst_b;
 	rate->disturbed = disturbed_boots(view, cell, a, b, history, arena);
-	return arena_printf(arena, "runs of boot %.0f scatter by %.2f %%, expected up to %.2f %%%s",
-		cell->boots[worst].t, 100 * cell->facts[worst].cv,
-		100 * cv_limit(view, history, cell->boots[worst].runs),
+	return arena_printf(arena, "runs of boot %.0f scatter by %s %%, expected up to %s %%%s",
+		cell->boots[worst].t, num_say_pct(100 * cell->facts[worst].cv, 2, false).text,
+		num_say_pct(100 * cv_limit(view, history, cell->boots[worst].runs), 2, false).text,
 		repeats_text(cell, worst, arena));
 }
 

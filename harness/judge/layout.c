@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include "base/num.h"
 #include "judge/layout.h"
 #include "stat/describe.h"
 
@@ -47,7 +48,8 @@ static void tag(struct rate *rate, const struct rate *rates, size_t count, struc
 		str_addf(&seen, "%s%s is %s", layouts > 1 ? ", " : "", other->variant->name,
 			verdict_word_name(other->row.word));
 		if (other->effect.method != BRACKET_NONE)
-			str_addf(&seen, " (%+.2f %%)", describe_pct_of_ln(other->row.effect));
+			str_addf(&seen, " (%s %%)",
+				num_say_pct(describe_pct_of_ln(other->row.effect), 2, true).text);
 	}
 	if (layouts) {
 		rate->row.layout = gone ? "suspect" : held == layouts ? "held" : "open";

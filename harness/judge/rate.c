@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/num.h"
 #include "base/str.h"
 #include "judge/gates.h"
 #include "judge/judge.h"
@@ -56,7 +57,7 @@ static void side_sum(const struct evidence_cell *cell, int arm, struct side *sid
 			with_cv++;
 		}
 	}
-	if (with_cv > 0)
+	if (with_cv > 0 && isfinite(squares))
 		side->cv = sqrt(squares / (double)with_cv);
 }
 
@@ -69,8 +70,8 @@ static void note_method(
 			"history not used",
 			effect->history_p);
 	if (effect->slope_p < SLOPE_P)
-		str_addf(notes, "; a slope of %+.3f %% a boot was taken out",
-			describe_pct_of_ln(effect->slope));
+		str_addf(notes, "; a slope of %s %% a boot was taken out",
+			num_say_pct(describe_pct_of_ln(effect->slope), 3, true).text);
 	if (!isfinite(effect->slope) && effect->method != BRACKET_NONE &&
 		fabs(a->place - b->place) > 0.01)
 		str_add(notes, "; the order of the boots does not cancel drift");

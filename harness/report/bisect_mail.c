@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/num.h"
 #include "base/mem.h"
 #include "report/bisect.h"
 #include "report/report_form.h"
@@ -89,8 +90,12 @@ static void write_headers(
 	str_addf(&subject, "[REGRESSION] %s",
 		record->condition[0] ? record->condition : record->metric);
 	if (!isnan(report->finding->good_level) && !isnan(report->finding->bad_level))
-		str_addf(&subject, " %+.1f%%",
-			100 * (report->finding->bad_level / report->finding->good_level - 1));
+		str_addf(&subject, " %s%%",
+			num_say_pct(
+				100 * (report->finding->bad_level / report->finding->good_level -
+					      1),
+				1, true)
+				.text);
 	str_addf(&subject, " since %.12s (\"%s\")", culprit->name, culprit->subject);
 	add_header(layout, out, "Subject", str_text(&subject));
 	str_add_char(out, '\n');

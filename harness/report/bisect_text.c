@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/num.h"
 #include "report/bisect.h"
 #include "report/report_form.h"
 
@@ -30,8 +31,8 @@ static void add_levels(const struct bisect_report *report, struct str *out)
 	form_value(out, finding->good_level);
 	str_add(out, " to ");
 	form_value(out, finding->bad_level);
-	str_addf(out, " %s (%+.1f %%).", report->record->unit,
-		100 * (finding->bad_level / finding->good_level - 1));
+	str_addf(out, " %s (%s %%).", report->record->unit,
+		num_say_pct(100 * (finding->bad_level / finding->good_level - 1), 1, true).text);
 }
 
 static void write_head(

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/num.h"
 #include "report/report_form.h"
 #include "sys/json_put.h"
 
@@ -25,7 +26,8 @@ static struct effect effect_of(const struct store_verdict *verdict)
 
 static bool is_lopsided(const struct effect *effect)
 {
-	return fabs(effect->high + effect->low - 2 * effect->value) > 0.1 * effect->half;
+	return !(fabs(effect->high + effect->low - 2 * effect->value) <= 0.1 * effect->half) ||
+	       !isfinite(effect->half);
 }
 
 void form_effect(const struct layout *layout, struct str *out, const struct store_verdict *verdict)
@@ -37,9 +39,10 @@ void form_effect(const struct layout *layout, struct str *out, const struct stor
 		str_add(out, "no effect");
 		return;
 	}
-	str_addf(out, "%+.*f%%", digits, effect.value);
+	str_addf(out, "%s%%", num_say_pct(effect.value, digits, true).text);
 	if (!isnan(effect.half) && !is_lopsided(&effect))
-		str_addf(out, " %s%.*f", layout_plus_minus(layout), digits, effect.half);
+		str_addf(out, " %s%s", layout_plus_minus(layout),
+			num_say_pct(effect.half, digits, false).text);
 }
 
 void form_interval(struct str *out, const struct store_verdict *verdict)
@@ -48,7 +51,8 @@ void form_interval(struct str *out, const struct store_verdict *verdict)
 	int digits = effect.half < 100 ? 1 : 0;
 
 	if (!isnan(effect.value) && !isnan(effect.half) && is_lopsided(&effect))
-		str_addf(out, "[%+.*f, %+.*f]", digits, effect.low, digits, effect.high);
+		str_addf(out, "[%s, %s]", num_say_pct(effect.low, digits, true).text,
+			num_say_pct(effect.high, digits, true).text);
 }
 
 void form_value(struct str *out, double value)
@@ -61,7 +65,7 @@ void form_value(struct str *out, double value)
 	const char *suffix = "";
 	int digits;
 
-	if (isnan(value)) {
+	if (!isfinite(value)) {
 		str_add_char(out, '-');
 		return;
 	}

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 
+#include "base/num.h"
 #include "base/str.h"
 #include "base/strv.h"
 #include "model/machine.h"
@@ -372,10 +373,11 @@ static void note_label(struct report *report, const struct store_verdict *verdic
 	const struct store_machine *machine)
 {
 	note(report, NOTE_WARNING,
-		"%s and %s are one kernel under two labels and were called different by %+.2f %% "
+		"%s and %s are one kernel under two labels and were called different by %s %% "
 		"in %s on %s (q %.2g): chance does that to %g %% of such sets at most, so "
 		"something else than the kernels moves this machine's numbers by that much.",
-		variant->name, variant->against->name, report_pct(verdict->effect), condition->name,
+		variant->name, variant->against->name,
+		num_say_pct(report_pct(verdict->effect), 2, true).text, condition->name,
 		machine->name, verdict->q, report->view.head.alpha_pct);
 }
 
@@ -395,11 +397,12 @@ static void note_controls(struct report *report)
 			note_label(report, verdict, variant, condition, machine);
 		else if (condition->control)
 			note(report, NOTE_WARNING,
-				"The control %s moved by %+.2f %% with %s on %s: no kernel change "
+				"The control %s moved by %s %% with %s on %s: no kernel change "
 				"should "
 				"move it, so the machine did.",
-				condition->name, report_pct(verdict->effect), variant->name,
-				machine->name);
+				condition->name,
+				num_say_pct(report_pct(verdict->effect), 2, true).text,
+				variant->name, machine->name);
 	}
 }
 

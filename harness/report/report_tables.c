@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/num.h"
 #include "stat/describe.h"
 #include "report/report_form.h"
 
@@ -126,8 +127,8 @@ static void write_base_row(const struct report *report, const struct sheet *shee
 		form_value(&value, verdict->against_mean);
 		table_piece(table, c, COLOUR_NONE, true, "%s", str_text(&value));
 		if (!isnan(verdict->against_cv_pct))
-			table_piece(
-				table, c, COLOUR_NONE, true, "cv %.1f%%", verdict->against_cv_pct);
+			table_piece(table, c, COLOUR_NONE, true, "cv %s%%",
+				num_say_pct(verdict->against_cv_pct, 1, false).text);
 		str_release(&value);
 	}
 }
@@ -201,8 +202,9 @@ static void write_drift_rows(const struct report *report, const struct sheet *sh
 		}
 		beyond = fabs(verdict->drift) > verdict->drift_expected;
 		expected = expected || !isnan(verdict->drift_expected);
-		table_piece(table, c, beyond ? COLOUR_OPEN : COLOUR_NONE, true, "%.*f%%",
-			fabs(verdict->drift) < 0.1 ? 2 : 1, 100 * verdict->drift);
+		table_piece(table, c, beyond ? COLOUR_OPEN : COLOUR_NONE, true, "%s%%",
+			num_say_pct(100 * verdict->drift, fabs(verdict->drift) < 0.1 ? 2 : 1, false)
+				.text);
 	}
 	if (!expected)
 		return;
@@ -212,8 +214,8 @@ static void write_drift_rows(const struct report *report, const struct sheet *sh
 			verdict_against(report, sheet->slots[c].column, base);
 
 		if (verdict && !isnan(verdict->drift_expected))
-			table_piece(table, c, COLOUR_NONE, true, "up to %.2f%%",
-				100 * verdict->drift_expected);
+			table_piece(table, c, COLOUR_NONE, true, "up to %s%%",
+				num_say_pct(100 * verdict->drift_expected, 2, false).text);
 	}
 }
 
@@ -232,7 +234,8 @@ static void write_boot_mean(const struct report *report, const struct store_boot
 		form_value(&value, mean->mean);
 		table_piece(table, column, COLOUR_NONE, true, "%s", str_text(&value));
 		if (!isnan(mean->cv_pct))
-			table_piece(table, column, COLOUR_NONE, true, "cv %.1f%%", mean->cv_pct);
+			table_piece(table, column, COLOUR_NONE, true, "cv %s%%",
+				num_say_pct(mean->cv_pct, 1, false).text);
 	}
 	if (!found)
 		table_piece(table, column, COLOUR_INVALID, false, "no data");
@@ -253,8 +256,8 @@ static void write_between(
 			if (report->means[i].metric_id == block->columns[c].metric->id)
 				means[count++] = report->means[i].mean;
 		if (count > 1)
-			table_piece(table, c, COLOUR_NONE, true, "cv %.2f%%",
-				100 * describe_cv(means, count));
+			table_piece(table, c, COLOUR_NONE, true, "cv %s%%",
+				num_say_pct(100 * describe_cv(means, count), 2, false).text);
 		else
 			table_piece(table, c, COLOUR_NONE, false, "-");
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include <math.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,6 +80,24 @@ static void durations_are_written_for_people(void **state KB_UNUSED)
 		assert_string_equal(str_text(&s), cases[i].text);
 		str_release(&s);
 	}
+}
+
+static void percentages_are_never_too_long(void **state KB_UNUSED)
+{
+	static const struct {
+		double pct;
+		int decimals;
+		bool signs;
+		const char *text;
+	} cases[] = {{12.25, 1, false, "12.2"}, {12.25, 2, true, "+12.25"}, {-0.5, 0, true, "-0"},
+		{999999, 1, true, "+999999.0"}, {1710000, 2, true, "+1.71e+06"},
+		{-2e300, 1, false, "-2e+300"}, {HUGE_VAL, 1, true, ">1e308"},
+		{-HUGE_VAL, 1, false, "<-1e308"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_string_equal(
+			num_say_pct(cases[i].pct, cases[i].decimals, cases[i].signs).text,
+			cases[i].text);
 }
 
 static void doubles_survive_text(void **state KB_UNUSED)
@@ -324,6 +343,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_strict),
 		cmocka_unit_test(units_are_read),
 		cmocka_unit_test(durations_are_written_for_people),
+		cmocka_unit_test(percentages_are_never_too_long),
 		cmocka_unit_test(doubles_survive_text),
 		cmocka_unit_test(sha256_known_answers),
 		cmocka_unit_test(sha256_does_not_care_about_pieces),
