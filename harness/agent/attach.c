@@ -76,9 +76,9 @@ KB_NORETURN static void child(const struct pipes *pipes, const char *log_path,
 	_exit(127);
 }
 
-/* "enable" is answered when all events are open and count. A perf that ended may have left a child
- * that keeps its end of the pipe. */
-static bool enable(const struct attach *attach, const struct pipes *pipes)
+/* "enable" is answered when all events are open and count: 1, or 0 when perf refuses, or
+ * ERR_TIMEOUT. A perf that ended may have left a child that keeps its end of the pipe. */
+static int enable(const struct attach *attach, const struct pipes *pipes)
 {
 	static const char word[] = "enable\n";
 	struct pollfd answer = {.fd = pipes->ack[0], .events = POLLIN};
@@ -87,25 +87,30 @@ static bool enable(const struct attach *attach, const struct pipes *pipes)
 	int ready;
 
 	if (write(pipes->control[1], word, sizeof(word) - 1) != (ssize_t)sizeof(word) - 1)
-		return false;
+		return 0;
 	do {
 		bool ended = reap_has_exited(attach->perf);
 
 		ready = poll(&answer, 1, ended ? 0 : LOOK_MS);
 		if (ended && ready == 0)
-			return false;
+			return 0;
 	} while (ready == 0 && clock_now_ns() < deadline);
+	if (ready == 0)
+		return ERR_TIMEOUT;
 	return ready == 1 && read(answer.fd, text, sizeof(text)) > 0;
 }
 
-/* The first line that says something. */
+/* The first line that says something; a heading does not. */
 static void add_log_line(const struct attach *attach, struct str *out)
 {
+	static const char heading[] = "Error:\n", blanks[] = " \t\r\n";
 	struct str log = STR_INIT;
 	const char *line;
 
 	if (file_read(attach->log_path, MAX_FILE_BYTES, &log, NULL) == 0) {
-		line = str_text(&log) + strspn(str_text(&log), " \t\r\n");
+		line = str_text(&log) + strspn(str_text(&log), blanks);
+		if (str_starts(line, heading))
+			line += strlen(heading) + strspn(line + strlen(heading), blanks);
 		str_add_safe(out, line, strcspn(line, "\r\n"));
 	}
 	if (!out->len)
@@ -113,13 +118,16 @@ static void add_log_line(const struct attach *attach, struct str *out)
 	str_release(&log);
 }
 
-static int refuse(struct attach *attach, struct err *err)
+static int refuse(struct attach *attach, bool hangs, struct err *err)
 {
 	struct str words = STR_INIT;
 
 	(void)kill(attach->perf, SIGKILL);
 	add_log_line(attach, &words);
-	(void)err_set(err, ERR_INFRA, "perf cannot count: %.300s", str_text(&words));
+	(void)err_set(err, ERR_INFRA,
+		hangs ? "perf does not begin to count; so far: %.300s"
+		      : "perf cannot count: %.300s",
+		str_text(&words));
 	str_release(&words);
 	return ERR_INFRA;
 }
@@ -147,7 +155,8 @@ int attach_start(struct attach *attach, const struct place *place, const struct 
 	if (!ret) {
 		(void)close(pipes.ack[1]); /* so that perf's end is seen in the other */
 		pipes.ack[1] = -1;
-		ret = enable(attach, &pipes) ? 0 : refuse(attach, err);
+		ret = enable(attach, &pipes);
+		ret = ret == 1 ? 0 : refuse(attach, ret == ERR_TIMEOUT, err);
 	}
 	close_pipes(&pipes);
 	strv_release(&argv);

@@ -165,8 +165,8 @@ static int add_perf_line(struct collecting *c, const struct perf_line *line, str
 	if (is_known(c, name))
 		return 0;
 	ret = perf_line_count(line, &count, err);
-	if (!ret && count.absent) {
-		add_absent(c, name, count.absent);
+	if (!ret && (count.absent || count.pct <= 0)) { /* of no time at all nothing is known */
+		add_absent(c, name, count.absent ? count.absent : "not counted");
 		return 0;
 	}
 	if (!ret)
@@ -187,6 +187,7 @@ static int add_perf(struct collecting *c, struct err *err)
 {
 	struct stream rest = part(c, "perf"), why = part(c, "perf-error"), line;
 	struct perf_line fields;
+	size_t before = c->count;
 	int ret = 0;
 
 	while (!ret && kernel_next_line(&rest, &line)) {
@@ -206,6 +207,8 @@ static int add_perf(struct collecting *c, struct err *err)
 	}
 	if (!ret && why.len)
 		add_absent(c, "perf", safe_text(c, why));
+	else if (!ret && c->count == before && part(c, "perf").len)
+		add_absent(c, "perf", "it told of no event");
 	return ret;
 }
 

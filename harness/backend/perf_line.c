@@ -46,6 +46,7 @@ const char *perf_absent(struct stream text)
 bool perf_number(struct stream text, char mark, char out[static 40])
 {
 	size_t whole = digits_len(text, 0), part = 0;
+	double value;
 
 	if (!whole || text.len >= 40)
 		return false;
@@ -58,7 +59,8 @@ bool perf_number(struct stream text, char mark, char out[static 40])
 	out[text.len] = '\0';
 	if (part)
 		out[whole] = '.';
-	return true;
+	/* counts have 64 bits */
+	return num_double(out, &value, NULL) == 0 && value <= (double)UINT64_MAX;
 }
 
 bool perf_pct(struct stream text, char *mark, double *out)

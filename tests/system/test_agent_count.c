@@ -172,6 +172,24 @@ static void a_perf_that_is_none_does_no_harm(void **state KB_UNUSED)
 	answer_release(&a);
 }
 
+/* As with kernel.perf_event_paranoid. */
+static void what_perf_complains_of_is_told(void **state KB_UNUSED)
+{
+	static const char script[] = "#!/bin/sh\nprintf 'Error:\\nIt is limited.\\nMore.\\n' >&2\n"
+				     "exit 255\n";
+	char *path = in_folder("perf"), *more;
+	struct err err = ERR_INIT;
+	struct answer a;
+
+	assert_int_equal(file_write_atomic(path, script, strlen(script), 0755, &err), 0);
+	more = xasprintf(", \"perf\": \"%s\", \"events\": [\"task-clock\"]", path);
+	a = run_script("r", "echo never", more);
+	assert_string_equal(result_text(&a, "error"), "perf cannot count: It is limited.");
+	free(more);
+	free(path);
+	answer_release(&a);
+}
+
 /* The number behind NAME in the text of a /proc/stat. */
 static int64_t counted(const char *stat, const char *name)
 {
@@ -332,6 +350,7 @@ int main(void)
 		TEST(how_the_program_ended_is_not_lost),
 		TEST(a_timeout_ends_both),
 		TEST(a_perf_that_is_none_does_no_harm),
+		TEST(what_perf_complains_of_is_told),
 		TEST(what_the_kernel_counts_is_read_twice),
 		TEST(a_refusal_of_perf_is_told_in_its_words),
 		TEST(the_profiler_is_on_for_the_run_only),

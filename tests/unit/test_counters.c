@@ -139,6 +139,22 @@ static void events_are_divided_by_operations(void **state)
 	must_be(b, "power/energy-pkg/", 7, 3.5, "Joules/1000 op", 100, "");
 }
 
+static void of_no_time_and_no_event_nothing_is_known(void **state)
+{
+	struct bench *b = *state;
+
+	add_part(b, "perf", "0.00;msec;task-clock;0;0.00;;\n7;;page-faults;1;0.00;;\n");
+	must_read(b);
+	must_be(b, "task-clock", (double)NAN, (double)NAN, "/1000 op", 0, "not counted");
+	must_be(b, "page-faults", (double)NAN, (double)NAN, "/1000 op", 0, "not counted");
+	assert_int_equal(tear_down(state), 0);
+	assert_int_equal(set_up(state), 0);
+	b = *state;
+	add_part(b, "perf", "# started on Tue Dec  1 16:47:57 2026\n\n");
+	must_read(b);
+	must_be(b, "perf", (double)NAN, (double)NAN, "/1000 op", 0, "it told of no event");
+}
+
 static void operations_come_from_where_the_suite_says(void **state)
 {
 	static const struct {
@@ -197,7 +213,8 @@ static void unknown_operations_give_no_value(void **state)
 static void lines_that_are_none_are_refused(void **state)
 {
 	static const char *const lines[] = {"40;;cs\n", "40;;cs;1;100.0x;;\n", "x;;cs;1;100;;\n",
-		"-1;;cs;1;100;;\n", "1,234,5;;cs;1;100;;\n", "40;;cs;1;100.00;;", "perf: nothing\n",
+		"-1;;cs;1;100;;\n", "99999999999999999999;;cs;1;100.00;;\n",
+		"1,234,5;;cs;1;100;;\n", "40;;cs;1;100.00;;", "perf: nothing\n",
 		"40;;;1;100.00;;\n", "1e999;;cs;1;100;;\n", ";;cs;1;100;;\n"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
@@ -417,6 +434,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(events_are_divided_by_operations),
+		TEST(of_no_time_and_no_event_nothing_is_known),
 		TEST(operations_come_from_where_the_suite_says),
 		TEST(unknown_operations_give_no_value),
 		TEST(lines_that_are_none_are_refused),
