@@ -6,24 +6,18 @@
 #include "base/mem.h"
 #include "judge/bisect_state.h"
 
-/* What is thought before the first boot. */
-#define PRIOR_NONE 0.2
-
-#define PRIOR_SEVERAL 0.04
-
-/* Two changes are named when they are so likely, and sought from so many tested commits on. */
+/* Two changes are named when they are so likely. */
 #define SEVERAL_ENOUGH 0.95
 /* A single one is not named while two are as likely as that. */
 #define SEVERAL_DOUBT 0.5
-enum { SEVERAL_TESTED = 6 };
 
-/* Good and bad are the same when that is so likely and each was booted so often. */
-#define NONE_ENOUGH 0.95
+/* Good and bad are the same when each was booted so often, and that is likely. */
 enum { NONE_BOOTS = 3, NONE_PATIENCE = 15 };
 
-/* A commit is named at this share of the doubt that is allowed: the noise is one of the model's
- * only nearly. */
-#define CAUTION 0.8
+/* No commit is named before there is hardly a doubt that anything changed at all, by this share of
+ * the doubt that is allowed: most bisects may be begun for a reason, but one that was not must not
+ * end with a name. */
+#define NONE_SHARE 0.125
 
 const char *bisect_verdict_name(enum bisect_verdict verdict)
 {
@@ -94,60 +88,6 @@ void bisect_mark(struct bisect *b, int commit, bool bad)
 	b->stale = true;
 }
 
-/* From likelihoods to probabilities. */
-static void weigh(struct bisect *b)
-{
-	int n = b->options.commits;
-	double each = (1 - PRIOR_NONE) / n, total = PRIOR_NONE * b->fit.none;
-
-	for (size_t k = 0; k < b->fit.segment_count; k++)
-		for (int i = b->fit.segments[k].first; i <= b->fit.segments[k].last; i++) {
-			bool possible = i > b->good_to && i <= b->bad_from;
-
-			b->posterior[i] = possible ? each * b->fit.segments[k].likelihood : 0;
-			total += b->posterior[i];
-		}
-	for (int i = 1; i <= n; i++)
-		b->posterior[i] /= total;
-	b->none = PRIOR_NONE * b->fit.none / total;
-}
-
-/* Whether one change explains the boots, or two are needed. */
-static void weigh_several(struct bisect *b)
-{
-	int n = b->options.commits, tested = 0;
-	double one = 0, two;
-
-	b->several = 0;
-	for (int i = 0; i <= n; i++)
-		tested += b->commits[i].boots > 0;
-	if (tested < SEVERAL_TESTED)
-		return;
-	culprit_fit_two(b->boots, b->boot_count, n, &b->fit, &b->two);
-	for (size_t k = 0; k < b->fit.segment_count; k++)
-		one += b->fit.segments[k].likelihood *
-		       (b->fit.segments[k].last - b->fit.segments[k].first + 1) / n;
-	two = PRIOR_SEVERAL * b->two.likelihood;
-	b->several = two / (two + (1 - PRIOR_SEVERAL) * one + PRIOR_NONE * b->fit.none);
-}
-
-void bisect_refresh(struct bisect *b)
-{
-	if (!b->stale)
-		return;
-	b->stale = false;
-	culprit_free(&b->fit);
-	if (b->boot_count == 0) {
-		for (int i = 1; i <= b->options.commits; i++)
-			b->posterior[i] = (1 - PRIOR_NONE) / b->options.commits;
-		b->none = PRIOR_NONE;
-		return;
-	}
-	culprit_fit(b->boots, b->boot_count, b->options.commits, &b->fit);
-	weigh(b);
-	weigh_several(b);
-}
-
 /* The likeliest commit that can be built, with those before it that cannot. */
 static void best_class(const struct bisect *b, struct bisect_result *out)
 {
@@ -187,40 +127,27 @@ static void smallest_range(const struct bisect *b, double share, struct bisect_r
 	}
 }
 
-/* Probability of a change for the better: the same model in a mirror. */
-static double weigh_improved(const struct bisect *b)
-{
-	struct culprit_boot *mirror = xcalloc(b->boot_count, sizeof(*mirror));
-	int n = b->options.commits;
-	struct culprit_fit fit;
-	double one = 0;
-
-	for (size_t i = 0; i < b->boot_count; i++) {
-		mirror[i] = b->boots[i];
-		mirror[i].mean_ln = -mirror[i].mean_ln;
-	}
-	culprit_fit(mirror, b->boot_count, n, &fit);
-	for (size_t k = 0; k < fit.segment_count; k++)
-		one += (1 - PRIOR_NONE) * fit.segments[k].likelihood *
-		       (fit.segments[k].last - fit.segments[k].first + 1) / n;
-	one /= one + PRIOR_NONE * fit.none;
-	culprit_free(&fit);
-	free(mirror);
-	return one;
-}
-
 static bool is_none(const struct bisect *b)
 {
 	int good = b->commits[0].boots, bad = b->commits[b->options.commits].boots;
 	int boots = good < bad ? good : bad;
 
-	return (b->none >= NONE_ENOUGH && boots >= NONE_BOOTS) ||
+	return (b->none >= BISECT_NONE_ENOUGH && boots >= NONE_BOOTS) ||
 	       (b->none >= 0.5 && boots >= NONE_PATIENCE);
 }
 
 bool bisect_doubts(const struct bisect *b)
 {
 	return b->several >= SEVERAL_DOUBT && b->several < SEVERAL_ENOUGH;
+}
+
+/* What is left of the doubt that is allowed. */
+static bool is_sure(const struct bisect *b, const struct bisect_result *best)
+{
+	double doubt = 1 - b->options.confidence;
+
+	return !bisect_doubts(b) && 1 - best->probability <= BISECT_CAUTION * doubt &&
+	       b->none <= NONE_SHARE * doubt;
 }
 
 /* Two changes: the larger one is the answer once its place holds no second commit that could be
@@ -255,7 +182,7 @@ static int builds_left(const struct bisect *b, const struct bisect_result *range
 bool bisect_left(struct bisect *b, struct bisect_needs *out)
 {
 	struct bisect_result range = {0};
-	double doubt = CAUTION * (1 - b->options.confidence);
+	double doubt = BISECT_CAUTION * (1 - b->options.confidence);
 
 	bisect_refresh(b);
 	if (!b->boot_count || b->several >= SEVERAL_DOUBT)
@@ -280,7 +207,7 @@ void bisect_get(struct bisect *b, struct bisect_result *out, double *posterior)
 	if (is_none(b)) {
 		out->verdict = BISECT_NONE;
 		out->probability = b->none;
-		out->improved = weigh_improved(b);
+		out->improved = bisect_improved(b);
 		return;
 	}
 	if (b->several >= SEVERAL_ENOUGH) {
@@ -288,7 +215,7 @@ void bisect_get(struct bisect *b, struct bisect_result *out, double *posterior)
 		return;
 	}
 	best_class(b, out);
-	if (bisect_doubts(b) || 1 - out->probability > CAUTION * (1 - b->options.confidence)) {
+	if (!is_sure(b, out)) {
 		smallest_range(b, 0.99, out);
 		return;
 	}

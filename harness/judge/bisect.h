@@ -12,6 +12,7 @@
 struct bisect_options {
 	int commits; /* N, at least 1 */
 	bool lower_is_better;
+	bool unordered;				/* boots are fed in another order than that of time */
 	double confidence;			/* at which a commit is named, such as 0.95 */
 	int max_boots;				/* the budget */
 	int runs;				/* measured in a boot */

@@ -24,11 +24,20 @@ struct bisect {
 	bool stale;
 	struct culprit_fit fit;
 	double *posterior, none;
+	double drift;	/* from boot to boot, of the likeliest fit: this one */
 	double several; /* probability of two changes; 0 while there are few boots */
 	struct culprit_two two;
 };
 
+/* A commit is named at this share of the doubt that is allowed: the noise is one of the model's
+ * only nearly. */
+#define BISECT_CAUTION 0.8
+/* Good and bad are the same when that is so likely. */
+#define BISECT_NONE_ENOUGH 0.95
+
 void bisect_refresh(struct bisect *b);
+/* Probability of a change for the better: the same model in a mirror. */
+double bisect_improved(const struct bisect *b);
 /* One change or two: not known. */
 bool bisect_doubts(const struct bisect *b);
 

@@ -299,6 +299,7 @@ int bisect_trail(const struct bisect_record *record, const struct trail_cost *co
 	}
 	t.engine = bisect_new(&(struct bisect_options){.commits = (int)t.chain.count - 1,
 		.lower_is_better = record->lower_is_better,
+		.unordered = record->unordered,
 		.confidence = (double)record->spec.confidence_pct / 100,
 		.max_boots = (int)record->max_boots,
 		.runs = (int)record->spec.runs,

@@ -107,6 +107,7 @@ struct bisect_record {
 	struct bisect_step *steps;
 	size_t step_count, listed;
 	int bad;	   /* position of the bad end */
+	bool unordered;	   /* boots do not stand in the order in which they were made */
 	bool one_step;	   /* look at the chain for a single commit; set by the caller */
 	int64_t max_boots; /* with what was given since */
 	int64_t since_ns;  /* when it began, or was given more */

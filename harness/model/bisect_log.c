@@ -73,6 +73,7 @@ void bisect_log_write(const struct bisect_record *record, struct str *out)
 	json_put_int(log, "max-boots", record->max_boots);
 	json_put_int(log, "runs", record->spec.runs);
 	json_put_int(log, "listed", (int64_t)record->listed);
+	json_put_bool(log, "in-order", !record->unordered);
 	for (size_t i = 0; i < record->step_count; i++)
 		json_push(steps, step_json(&record->steps[i]));
 	json_put(log, "steps", steps);
@@ -90,6 +91,7 @@ struct log_file {
 	const char *name, *machine, *condition, *metric, *unit;
 	int axis, better;
 	int64_t confidence, max_boots, runs, listed;
+	bool in_order;
 	const struct ynode *steps, *events;
 };
 
@@ -128,6 +130,8 @@ static const struct opt log_rows[] = {
 	{"runs", OPT_INT, AT(runs), .def = "3", .min = 1, .max = 100, .help = "in a boot"},
 	{"listed", OPT_INT, AT(listed), .max = 1e6,
 		.help = "steps that may be named; all but the first when left out"},
+	{"in-order", OPT_BOOL, AT(in_order), .def = "true",
+		.help = "the boots stand in the order in which they were made"},
 	{"steps", OPT_CUSTOM, AT(steps), .required = true, .read = keep_steps,
 		.help = "names, or lists of name, subject and author; the good end first"},
 	{"events", OPT_CUSTOM, AT(events), .read = keep_events, .help = "in their order"},
@@ -257,6 +261,7 @@ static void take_head(struct bisect_record *record, const struct log_file *file)
 	record->spec.confidence_pct = file->confidence;
 	record->spec.max_boots = file->max_boots;
 	record->spec.runs = file->runs;
+	record->unordered = !file->in_order;
 }
 
 int bisect_log_read(struct arena *arena, const char *name, const char *text, size_t len,

@@ -13,6 +13,7 @@
  *	bisect: name
  *	metric: requests
  *	better: higher
+ *	in-order: true		# false: the boots stand in another order than that of time
  *	steps:			# oldest first; the first is the good end
  *	  - [name, subject, author]
  *	events:

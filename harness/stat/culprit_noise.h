@@ -8,11 +8,11 @@
 
 /*
  * Inside stat/ only: the noise that culprit_fit integrates over. A boot's mean is
- *   (1 - share) N(level, v) + 0.97 share N(level - depth, 1.5 %^2 + v) + 0.03 share N(level, 15
- * %^2) with v = within / runs + tau^2; a wide one has N(level, 10 %^2) in the middle. Outliers may
- * be fast as well as slow.
+ *   (1 - share) N(level, v) + 0.97 share N(level - depth, d^2 + v) + 0.03 share Cauchy(level, 10 %)
+ * with v = within / runs + tau^2 and d = 1.5 %, or 15 % of the depth if that is more; a wide one has
+ * N(level, 10 %^2) in the middle. Outliers may be fast as well as slow.
  */
-enum { NOISE_TAUS = 4, NOISE_DEPTHS = 7, NOISE_SHARES = 3 };
+enum { NOISE_TAUS = 6, NOISE_DEPTHS = 10, NOISE_SHARES = 3 };
 
 extern const double noise_taus[NOISE_TAUS], noise_shares[NOISE_SHARES];
 

@@ -153,14 +153,15 @@ void work_end(struct work *w)
 
 double work_multiply(const double *a, const double *b, double *out, size_t n)
 {
-	double largest = 1e-300;
+	double largest = 1e-300, by;
 
 	for (size_t i = 0; i < n; i++) {
 		out[i] = a[i] * b[i];
-		largest = fmax(largest, out[i]);
+		largest = out[i] > largest ? out[i] : largest;
 	}
+	by = 1 / largest;
 	for (size_t i = 0; i < n; i++)
-		out[i] /= largest;
+		out[i] *= by;
 	return log(largest);
 }
 
