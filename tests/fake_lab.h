@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -27,7 +28,8 @@
  *
  * The state outlives the process, as a machine on the network does; with a file "volatile" in the
  * workdir it does not, as a guest's does not. With "off" it does not answer when it is started,
- * with "cut" the next connection is lost after its command was run.
+ * with "cut" the next connection is lost after its command was run, with "half" the agent dies of
+ * the loss when it has taken the next run and not yet started its program.
  */
 struct machine {
 	const struct machine_spec *spec;
@@ -211,6 +213,19 @@ static inline int fake_recover(
 	return 0;
 }
 
+/* What the agent has of a run when it dies before it starts the program. */
+static inline int fake_half(
+	const struct machine *machine, const struct proc_spec *spec, struct err *err)
+{
+	const char *place = spec->argv[3];
+
+	fake_unflag(machine, "half");
+	if (mkdir(place, 0700))
+		BUG("mkdir %s", place);
+	fake_write(place, "spec.json", spec->input, spec->input_len);
+	return err_set(err, ERR_INFRA, "the connection was lost");
+}
+
 /* As over a connection: a dead machine gives nothing back. */
 static inline int fake_exec(struct machine *machine, const struct proc_spec *spec,
 	struct proc_result *result, struct err *err)
@@ -220,6 +235,10 @@ static inline int fake_exec(struct machine *machine, const struct proc_spec *spe
 	struct proc_spec call = *spec;
 	int ret;
 
+	if (!strcmp(spec->argv[1], "run") && fake_flag(machine, "half")) {
+		free(root);
+		return fake_half(machine, spec, err);
+	}
 	strv_add_many(&argv, spec->argv[0], "--root", root, NULL);
 	strv_add_all(&argv, spec->argv + 1);
 	call.argv = strv_argv(&argv);

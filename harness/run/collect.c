@@ -36,6 +36,12 @@ static int present_boot_id(struct rig *rig, char id[64])
 	return 0;
 }
 
+/* The agent was killed with the connection, or with us: nothing was run. */
+static bool never_began(const struct outcome *outcome)
+{
+	return outcome->reason && !strcmp(outcome->reason, "not-started");
+}
+
 /* One try. ERR_TIMEOUT: nothing answered, try again. */
 static int try_collect(struct rig *rig, const struct live *live, const struct store_run *run,
 	int64_t left_ns, struct outcome *outcome, enum collected *end)
@@ -55,7 +61,7 @@ static int try_collect(struct rig *rig, const struct live *live, const struct st
 	if (!ret && !strcmp(boot_id, live->boot_id)) {
 		*end = COLLECT_NEVER_RAN;
 		if (answer.end == REMOTE_OK && !outcome_parse(&answer.out, outcome, NULL))
-			*end = COLLECTED;
+			*end = never_began(outcome) ? COLLECT_NEVER_RAN : COLLECTED;
 		else if (answer.end != REMOTE_NOT_FOUND)
 			ret = ERR_TIMEOUT;
 	}

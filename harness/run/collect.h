@@ -14,7 +14,8 @@ char *collect_place(const struct rig *rig, const struct store_run *run);
 
 enum collected {
 	COLLECTED,
-	COLLECT_NEVER_RAN, /* the kernel is the same, and the agent does not know the run */
+	COLLECT_NEVER_RAN, /* the kernel is the same, and the agent does not know the run, or died
+			    * before it started the program */
 	COLLECT_DIED,	   /* another kernel runs, or nothing answers */
 };
 

@@ -71,7 +71,7 @@ static int settle(struct rig *rig, const struct store_boot *boot, struct live *l
 		ret = store_run_interrupted(
 			rig->engine->store, run->id, "kbracket ended while it ran", &again, err);
 	}
-	if (alive && end == COLLECTED) {
+	if (alive && end != COLLECT_DIED) {
 		str_reset(&live->last_place);
 		str_add(&live->last_place, place);
 	}

@@ -105,6 +105,20 @@ static void a_run_that_was_lost_is_kept_and_run_again(void **state)
 	assert_int_equal(count_runs(lab, STATE_INTERRUPTED), 1);
 }
 
+/* The agent dies with us, or with the connection, before it starts the program: nothing was run. */
+static void a_run_that_never_began_is_made_again(void **state)
+{
+	struct lab *lab = *state;
+
+	lab_set(lab, "half");
+	lab_kill_at(lab, "ran");
+	lab_set(lab, "half");
+	lab_must_run(lab);
+	lab_assert_whole(lab);
+	assert_int_equal(count_runs(lab, STATE_INTERRUPTED), 2);
+	assert_int_equal(count_runs(lab, STATE_FAILED), 0);
+}
+
 /* A boot that goes on in a fresh kernel start is warmed up again, and says so. */
 static void a_second_start_is_warmed_up_and_noted(void **state)
 {
@@ -163,6 +177,7 @@ int main(void)
 		cmocka_unit_test(killed_with_a_dying_machine),
 		TEST(a_run_that_went_on_alone_is_collected),
 		TEST(a_run_that_was_lost_is_kept_and_run_again),
+		TEST(a_run_that_never_began_is_made_again),
 		TEST(a_second_start_is_warmed_up_and_noted),
 		TEST(a_stop_ends_the_run_and_is_resumed),
 	};
