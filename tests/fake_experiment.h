@@ -48,6 +48,7 @@ struct lab {
 	"if grep -qs 1 $S/root/proc/sys/kernel/sched_schedstats; then"             \
 	"  touch $S/dead; sleep 1; fi\n"                                           \
 	"if [ -e $S/slow ]; then touch $S/busy; sleep 1.5; fi\n"                   \
+	"if [ -e $S/cut-run ]; then mv $S/cut-run $S/cut; fi\n"                    \
 	"if [ -e $S/die ]; then touch $S/dead $S/broken; sleep 1; fi\n"            \
 	"if [ -e $S/meet ]; then touch $S/here; until [ -e $(cat $S/meet)/here ];" \
 	"  do sleep 0.05; done; fi\n"                                              \
@@ -277,8 +278,9 @@ static inline int lab_run(struct lab *lab, struct err *err)
 	return ret;
 }
 
-/* The engine in a child, as another kbracket. */
-static inline pid_t lab_start(struct lab *lab, const char *fault)
+/* The engine in a child, as another kbracket. At the point all of it dies, or only the worker that
+ * reaches it. */
+static inline pid_t lab_start_for(struct lab *lab, const char *fault, bool worker_only)
 {
 	pid_t pid = fork();
 
@@ -288,12 +290,19 @@ static inline pid_t lab_start(struct lab *lab, const char *fault)
 
 		if (fault)
 			setenv("KB_FAULT", fault, 1);
+		if (fault && !worker_only)
+			setenv("KB_FAULT_ALL", "1", 1);
 		ret = lab_run(lab, &err);
 		if (ret)
 			fprintf(stderr, "engine: %s\n", err.text);
 		_exit(ret ? 1 : 0);
 	}
 	return pid;
+}
+
+static inline pid_t lab_start(struct lab *lab, const char *fault)
+{
+	return lab_start_for(lab, fault, false);
 }
 
 /* Its exit status as of waitpid. */
@@ -409,6 +418,15 @@ static inline void lab_kill_at(struct lab *lab, const char *fault)
 
 	if (!lab_was_killed(status))
 		fail_msg("%s: not killed, status %#x", fault, status);
+}
+
+/* Only the worker that reaches the point is killed: kbracket ends by itself, with an error. */
+static inline void lab_lose_worker_at(struct lab *lab, const char *fault)
+{
+	int status = lab_wait(lab_start_for(lab, fault, true));
+
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 1)
+		fail_msg("%s: not parked, status %#x", fault, status);
 }
 
 /* Killed at the point, then resumed: nothing is lost or doubled. starts: how many kernel starts a
