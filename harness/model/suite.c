@@ -345,12 +345,12 @@ int suite_pin_files(struct arena *arena, struct suite *suite, struct err *err)
 		const struct pair *file = &files->items[i];
 		const char *pinned = find_pair(&suite->files_sha256, file->key);
 		char hex[SHA256_HEX_LEN + 1];
+		struct err why = ERR_INIT;
 
-		if (sha256_of_file(file->value, hex, err))
-			return err_set(err, ERR_USAGE,
-				"suite '%s': cannot read its file %.300s%s%s", suite->name,
-				file->value, suite->homepage[0] ? "; where to get it: " : "",
-				suite->homepage);
+		if (sha256_of_file(file->value, hex, &why))
+			return err_set(err, ERR_USAGE, "suite '%s': its file '%s': %.600s%s%s",
+				suite->name, file->key, why.text,
+				suite->homepage[0] ? "; where to get it: " : "", suite->homepage);
 		if (pinned && strcmp(pinned, hex) != 0)
 			return err_set(err, ERR_USAGE,
 				"suite '%s': the file %.300s has the SHA-256 %.12s..., where "

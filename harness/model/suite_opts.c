@@ -57,6 +57,24 @@ static int check_value_regex(const char *text, struct err *err)
 	return check_regex_groups(text, 1, err);
 }
 
+static int check_column(const char *text, struct err *err)
+{
+	return *text ? name_check_line(text, err)
+		     : err_set(err, ERR_USAGE, "is empty: nothing has that name");
+}
+
+static int check_json_path(const char *text, struct err *err)
+{
+	if (*text != '/')
+		return err_set(err, ERR_USAGE,
+			"is not a path such as /jobs/0/iops: it begins with a slash");
+	for (const char *at = text; (at = strchr(at, '~')); at++)
+		if (at[1] != '0' && at[1] != '1')
+			return err_set(err, ERR_USAGE,
+				"has a ~ that is neither ~0 (a tilde) nor ~1 (a slash)");
+	return name_check_line(text, err);
+}
+
 static int check_sha256(const char *text, struct err *err)
 {
 	return strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64
@@ -210,11 +228,11 @@ const struct opt metric_opts[] = {
 	{"regex", OPT_CUSTOM, .read = read_pattern, .json = pattern_json,
 		.check = check_value_regex, .help = "the value is group 1"},
 	{"json", OPT_CUSTOM, .read = read_pattern, .json = pattern_json,
-		.check = name_check_line, .help = "path of the value in JSON output"},
+		.check = check_json_path, .help = "path of the value in JSON output"},
 	{"csv", OPT_CUSTOM, .read = read_pattern, .json = pattern_json,
-		.check = name_check_line, .help = "column of the value in CSV output"},
+		.check = check_column, .help = "column of the value in CSV output"},
 	{"perf", OPT_CUSTOM, .read = read_pattern, .json = pattern_json,
-		.check = name_check_line, .help = "event whose count perf stat prints"},
+		.check = check_column, .help = "event whose count perf stat prints"},
 	{"within", OPT_TEXT, METRIC(within), .check = check_regex,
 		.help = "a regular expression; only what it matches is looked at"},
 	{"which", OPT_CHOICE, METRIC(which), .def = "only", .choices = which_names,

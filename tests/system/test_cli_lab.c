@@ -260,7 +260,7 @@ static void a_suite_brings_its_files(void **state)
 	expect_text(&bench->chatter, "suite 'words': the file ");
 	assert_int_equal(unlink(changed), 0);
 	expect_code(bench, 2, "run %s/configs/words.yaml", bench->folder);
-	expect_text(&bench->chatter, "suite 'words': cannot read its file ");
+	expect_text(&bench->chatter, "suite 'words': its file 'in': cannot open ");
 	expect_code(bench, 0, "report --allow-inconclusive");
 	free(changed);
 	free(again);

@@ -66,7 +66,7 @@ static const char messaging[] =
 	"    timeout: 2m\n"
 	"metrics:\n"
 	"  time: {unit: s, better: lower, regex: '^Time: ([0-9.]+)'}\n"
-	"  rate: {unit: 1/s, better: higher, json: a.b, which: nth, nth: 2, from: both, "
+	"  rate: {unit: 1/s, better: higher, json: /a/b, which: nth, nth: 2, from: both, "
 	"scale: 0.5, optional: true, zero_ok: true}\n";
 
 static void a_suite_is_read(void **state)
@@ -345,8 +345,11 @@ static void wrong_suites_are_told(void **state)
 				      "  m: {unit: s, better: best, regex: 'x'}\n"
 				      "  n: {unit: s, better: lower, regex: '(x)', csv: y}\n"
 				      "  o: {unit: '', better: lower}\n"
-				      "  p: {unit: s, better: lower, json: x, which: nth}\n"
-				      "  q: {unit: s, better: lower, json: x, nth: 2}\n"),
+				      "  p: {unit: s, better: lower, json: /x, which: nth}\n"
+				      "  q: {unit: s, better: lower, json: /x, nth: 2}\n"
+				      "  r: {unit: s, better: lower, json: a/b}\n"
+				      "  s: {unit: s, better: lower, json: /a~2b}\n"
+				      "  t: {unit: s, better: lower, csv: ''}\n"),
 		ERR_USAGE);
 	assert_messages(&r->arena, &r->diag,
 		"test.yaml:1:8: suite: '../x' is not a name: letters, digits and . _ + - only, a "
@@ -373,7 +376,12 @@ static void wrong_suites_are_told(void **state)
 		"test.yaml:14:50: csv: the metric has regex already; one reader is wanted\n"
 		"test.yaml:15:13: unit: '' is not a unit of 1 to 32 characters\n"
 		"test.yaml:16:3: metric 'p': which: nth and nth: N go together\n"
-		"test.yaml:17:3: metric 'q': which: nth and nth: N go together\n");
+		"test.yaml:17:3: metric 'q': which: nth and nth: N go together\n"
+		"test.yaml:18:37: json: 'a/b' is not a path such as /jobs/0/iops: it begins with "
+		"a slash\n"
+		"test.yaml:19:37: json: '/a~2b' has a ~ that is neither ~0 (a tilde) nor ~1 (a "
+		"slash)\n"
+		"test.yaml:20:36: csv: '' is empty: nothing has that name\n");
 }
 
 /* Every key, so that each can be wrong. */
