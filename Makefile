@@ -113,6 +113,7 @@ $(B)/bench/lookout: bench/lookout.c
 # What each compares stands at its head; bench/README.md has figures that were seen.
 bench: all newidle-tree $(BENCH) $(B)/bench/lookout
 	@$(B)/bench/bench_store $(B)/bench/work
+	@$(B)/bench/bench_machines $(B)/bench/work
 	@$(B)/bench/bench_build $(B)/bench/work
 	@$(B)/bench/bench_guest $(B)/bench/work
 
