@@ -96,9 +96,11 @@ int result_check_kept(const struct place *place, struct err *err)
 {
 	char *path = place_path(place, "result.json");
 	json_t *result = json_load_file(path, 0, NULL), *o;
+	const char *state = json_string_value(json_object_get(result, "state"));
 	int ret = 0;
 
-	if (!result || !all_kept(place, result)) {
+	/* one that is lost already says why */
+	if (!state || (strcmp(state, "lost") != 0 && !all_kept(place, result))) {
 		o = short_result("lost", "the machine was restarted before the outputs were safe");
 		ret = result_write(place, o, err);
 		json_decref(o);

@@ -202,6 +202,13 @@ static void remove_folder(const struct room *room, const char *name, bool mounte
 	free(path);
 }
 
+void room_drop_work(struct room *room)
+{
+	if (room->own_work)
+		remove_folder(room, "work", room->work_tmpfs);
+	room->own_work = false;
+}
+
 void room_release(struct room *room)
 {
 	if (room->out.fd >= 0)
@@ -212,8 +219,7 @@ void room_release(struct room *room)
 		(void)close(room->log.fd);
 	remove_folder(room, "tmp", room->tmpfs);
 	remove_folder(room, "log", room->log_tmpfs);
-	if (room->own_work)
-		remove_folder(room, "work", room->work_tmpfs);
+	room_drop_work(room);
 	free(room->cwd);
 	memset(room, 0, sizeof(*room));
 	room->out.fd = room->err_out.fd = room->log.fd = -1;

@@ -37,11 +37,15 @@ KB_MUST_CHECK int room_open(
 /* For a run that was not started: the log only. */
 KB_MUST_CHECK int room_keep_log(struct room *room, struct err *err);
 
+/* Nothing runs in the program's folder any more: removes it. The disk that it filled has room for
+ * the outputs then. */
+void room_drop_work(struct room *room);
+
 /* After the run: cuts the outputs to the limit, moves them to the run's folder, and tells their
  * sizes and whether the limit was reached. */
 KB_MUST_CHECK int room_keep_outputs(struct room *room, struct err *err);
 
-/* Unmounts, removes the program's folder, closes. */
+/* Unmounts, removes the program's folder if it is still there, closes. */
 void room_release(struct room *room);
 
 #endif

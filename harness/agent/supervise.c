@@ -382,6 +382,7 @@ void supervise_run(const struct place *place, const struct run_spec *spec, const
 		state = "not-started";
 		(void)!room_keep_log(&run.room, &ignored); /* why it was not is in err */
 	} else {
+		room_drop_work(&run.room);
 		ret = keep_all(&run, &err);
 		state = ret ? "lost" : "ended";
 	}

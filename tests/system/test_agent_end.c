@@ -5,6 +5,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <sched.h>
+#include <sys/mount.h>
+
 #include "agent_run.h"
 
 /* A tree of processes that write their numbers to the file and stay: in the group, in the
@@ -232,6 +235,44 @@ static void a_killed_agent_is_a_lost_run(void **state KB_UNUSED)
 	free(dir);
 }
 
+/* A disk of 4 MiB in this test's own view of the machine. */
+static char *small_disk(void)
+{
+	char *path = in_folder("disk");
+
+	assert_int_equal(mkdir(path, 0700), 0);
+	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+		mount("none", path, "tmpfs", 0, "size=4M,mode=0700") != 0) {
+		free(path);
+		skip();
+	}
+	return path;
+}
+
+static void a_full_disk_is_told_as_one(void **state KB_UNUSED)
+{
+	char *disk = small_disk(), *other = xasprintf("cat /dev/zero > %s/other; echo done", disk);
+	struct answer a = run_script("disk/r", "cat /dev/zero > big; echo done", "");
+	char *out = part_text(&a, "stdout"), *path = xasprintf("%s/other", disk);
+
+	/* what the program wrote into its own folder goes with that */
+	assert_string_equal(result_text(&a, "state"), "ended");
+	assert_int_equal(result_int(&a, "exit_code"), 0);
+	assert_int_equal(result_int(&a, "disk_free_bytes"), 0);
+	assert_string_equal(out, "done\n");
+	answer_release(&a);
+	a = run_script("disk/s", other, "");
+	assert_int_not_equal(a.end.exit_code, 0);
+	assert_non_null(strstr(str_text(&a.end.err_out), "No space left on device"));
+	answer_release(&a);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(umount2(disk, MNT_DETACH), 0);
+	free(path);
+	free(out);
+	free(other);
+	free(disk);
+}
+
 static void outputs_that_a_power_loss_took_are_a_lost_run(void **state KB_UNUSED)
 {
 	struct answer a = run_script("r", "echo a", "");
@@ -375,6 +416,7 @@ int main(void)
 		T(output_at_the_limit_is_whole),
 		T(a_lost_connection_loses_nothing),
 		T(a_killed_agent_is_a_lost_run),
+		T(a_full_disk_is_told_as_one),
 		T(outputs_that_a_power_loss_took_are_a_lost_run),
 		T(one_folder_is_one_run),
 		T(a_run_can_be_cancelled_and_forgotten),
