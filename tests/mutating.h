@@ -319,7 +319,7 @@ static void mutate_case(struct golden_case *c, void *arg)
 }
 
 /* At least so many mutations in all. */
-static void mutate_all(size_t wanted)
+KB_UNUSED static void mutate_all(size_t wanted)
 {
 	struct mutating m = {.each = wanted / 400 + 1};
 

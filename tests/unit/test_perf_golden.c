@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#include "golden_case.h"
+#include "mutating.h"
 
 #include "backend/counters.h"
 #include "backend/kernel_counts.h"
@@ -43,11 +43,9 @@ static void hold_against_expect(const char *folder, const struct str *seen, stru
 	free(path);
 }
 
-/* One event as the only metric of a suite. */
-static int read_event(
-	const struct golden_case *c, const char *event, enum metric_which which, struct str *seen)
+static struct metric_spec metric_of(const char *event, enum metric_which which)
 {
-	struct metric_spec metric = {.name = event,
+	return (struct metric_spec){.name = event,
 		.reader = READER_PERF,
 		.pattern = event,
 		.unit = strstr(event, "-clock") ? "ms" : "times",
@@ -55,6 +53,13 @@ static int read_event(
 		.which = which,
 		.from = STREAM_BOTH,
 		.zero_ok = true};
+}
+
+/* One event as the only metric of a suite. */
+static int read_event(
+	const struct golden_case *c, const char *event, enum metric_which which, struct str *seen)
+{
+	struct metric_spec metric = metric_of(event, which);
 	const struct suite suite = {.metrics = &metric, .metric_count = 1};
 	const struct condition condition = {.suite = &suite, .cpus = 2};
 	const struct program_output output = {
@@ -118,19 +123,29 @@ static void read_counters(const struct golden_case *c, struct str *seen)
 	arena_release(&arena);
 }
 
-static void check_perf_case(const char *folder, struct tally *tally)
+static void load_perf_case(struct golden_case *c, const char *folder, struct strv *events)
 {
-	struct golden_case c = {.name = xstrdup(folder)};
-	struct str end = STR_INIT, events = STR_INIT, seen = STR_INIT;
-	struct strv names = STRV_INIT;
+	struct str end = STR_INIT, text = STR_INIT;
 	struct err err = ERR_INIT;
 
-	assert_true(golden_file(folder, "events", &events));
-	assert_int_equal(proc_split_words(str_text(&events), &names, &err), 0);
-	(void)golden_file(folder, "stdout", &c.out);
-	(void)golden_file(folder, "stderr", &c.err_out);
+	*c = (struct golden_case){.name = xstrdup(folder)};
+	assert_true(golden_file(folder, "events", &text));
+	assert_int_equal(proc_split_words(str_text(&text), events, &err), 0);
+	(void)golden_file(folder, "stdout", &c->out);
+	(void)golden_file(folder, "stderr", &c->err_out);
 	(void)golden_file(folder, "end", &end);
-	golden_end(&c, str_text(&end));
+	golden_end(c, str_text(&end));
+	str_release(&end);
+	str_release(&text);
+}
+
+static void check_perf_case(const char *folder, struct tally *tally)
+{
+	struct golden_case c;
+	struct str seen = STR_INIT;
+	struct strv names = STRV_INIT;
+
+	load_perf_case(&c, folder, &names);
 	if (c.outcome.reason)
 		str_addf(&seen, "%s: %s\n", c.outcome.reason, c.outcome.detail);
 	for (size_t i = 0; i < names.count; i++)
@@ -139,9 +154,30 @@ static void check_perf_case(const char *folder, struct tally *tally)
 	read_counters(&c, &seen);
 	hold_against_expect(folder, &seen, tally);
 	strv_release(&names);
-	str_release(&end);
-	str_release(&events);
 	str_release(&seen);
+	golden_release(&c);
+}
+
+/* The case's events one by one, in output that is damaged each time. */
+static void damage_perf_case(const char *folder, struct tally *tally)
+{
+	struct golden_case c;
+	struct strv names = STRV_INIT;
+
+	load_perf_case(&c, folder, &names);
+	for (size_t i = 0; i < names.count; i++) {
+		struct metric_spec metric = metric_of(names.items[i], WHICH_ALL);
+		struct condition condition = {.suite = &c.suite, .cpus = 2};
+		struct mutating m = {.each = 20};
+
+		c.suite.metrics = &metric;
+		c.suite.metric_count = 1;
+		c.condition = &condition;
+		mutate_case(&c, &m);
+		tally->cases += m.done;
+		tally->wrong += m.wrong;
+	}
+	strv_release(&names);
 	golden_release(&c);
 }
 
@@ -176,6 +212,21 @@ static void every_form_of_perf_stat_reads_as_it_must(void **state KB_UNUSED)
 	each_case(perf_dir, check_version, &tally);
 	assert_int_equal(tally.wrong, 0);
 	assert_int_equal(tally.cases, 51);
+}
+
+static void damage_version(const char *folder, struct tally *tally)
+{
+	each_case(folder, damage_perf_case, tally);
+}
+
+static void damaged_output_gives_no_other_value(void **state KB_UNUSED)
+{
+	struct tally tally = {0, 0};
+
+	mutating_state = 3;
+	each_case(perf_dir, damage_version, &tally);
+	assert_int_equal(tally.wrong, 0);
+	assert_true(tally.cases >= 10000);
 }
 
 /* The lines up to the next that begins with "@@", whose first is not one of them. */
@@ -237,6 +288,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_form_of_perf_stat_reads_as_it_must),
+		cmocka_unit_test(damaged_output_gives_no_other_value),
 		cmocka_unit_test(schedstat_of_real_kernels_is_read),
 	};
 
