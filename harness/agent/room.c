@@ -27,6 +27,19 @@ static bool mount_tmpfs(const char *path, int64_t bytes)
 	return mount("kbracket", path, "tmpfs", MS_NOSUID | MS_NODEV, options) == 0;
 }
 
+/* Without a tmpfs the bound of outputs holds for all files of the program, which may well need
+ * larger ones than it prints, and whose helpers would be killed without a word. */
+static const int64_t file_bytes = INT64_C(256) << 20;
+
+static int64_t largest_file(const struct run_spec *spec)
+{
+	/* one byte more than the limit tells an output that reached it from a longer one */
+	int64_t bytes = spec->output_bytes + 1;
+
+	bytes = spec->work_bytes > bytes ? spec->work_bytes : bytes;
+	return bytes > file_bytes ? bytes : file_bytes;
+}
+
 /* A mount namespace of our own, into which the host's later mounts still come. */
 static bool own_namespace(void)
 {
@@ -123,11 +136,8 @@ int room_open(
 		room->tmpfs =
 			may_mount && mount_tmpfs(tmp, 2 * spec->output_bytes + TMPFS_SPARE_BYTES);
 	free(tmp);
-	/* One byte more than the limit tells an output that reached it from a longer one. */
 	if (!room->tmpfs)
-		room->max_file_bytes = spec->work_bytes > spec->output_bytes
-					       ? spec->work_bytes
-					       : spec->output_bytes + 1;
+		room->max_file_bytes = largest_file(spec);
 	if (ret == 0)
 		ret = open_work(room, spec, may_mount, err);
 	if (ret == 0)

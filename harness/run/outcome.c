@@ -61,6 +61,9 @@ static void judge(struct outcome *outcome)
 	else if (survivors > 0)
 		set(outcome, "survivors", "%lld of its processes could not be killed",
 			(long long)survivors);
+	else if (outcome->signal == SIGXFSZ && !json_get_bool(result, "tmpfs", true))
+		set(outcome, "signal",
+			"killed for a file of more than 256 MiB, which is the bound without root");
 	else if (outcome->signal > 0)
 		set(outcome, "signal", "killed by signal %lld (%s)", (long long)outcome->signal,
 			outcome->signal < NSIG ? strsignal((int)outcome->signal) : "unknown");

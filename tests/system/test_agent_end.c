@@ -387,7 +387,9 @@ static struct answer run_as_nobody(const char *dir, const char *spec)
 static void without_rights_it_works_as_well_as_it_can(void **state KB_UNUSED)
 {
 	char *spec = shell_spec("yes | head -c 1000000000", 60 * NS_PER_S, 100000, "");
-	char *dir = in_folder("r");
+	char *large = shell_spec(
+		"head -c 3000000 /dev/zero > file; wc -c < file", 60 * NS_PER_S, 100000, "");
+	char *dir = in_folder("r"), *other = in_folder("s"), *out;
 	struct answer a;
 
 	if (geteuid() != 0)
@@ -398,11 +400,18 @@ static void without_rights_it_works_as_well_as_it_can(void **state KB_UNUSED)
 	assert_true(result_true(&a, "output_limit"));
 	assert_int_equal(wire_find(&a.reply, "stdout")->len, 100000);
 	answer_release(&a);
+	a = run_as_nobody(other, large);
+	out = part_text(&a, "stdout");
+	assert_string_equal(out, "3000000\n");
+	free(out);
+	answer_release(&a);
 	a = let_family_time_out(run_as_nobody);
 	assert_false(result_true(&a, "cgroup"));
 	assert_family_ended(&a);
 	answer_release(&a);
 	free(spec);
+	free(large);
+	free(other);
 	free(dir);
 }
 
