@@ -100,7 +100,10 @@ static int kexec_boot(struct machine *machine, const struct boot_image *image, s
 	if (!machine->ops->stage)
 		return err_set(
 			err, ERR_USAGE, "%s machines do not boot by kexec", machine->ops->name);
-	ret = machine->ops->stage(machine, image, &kernel, &initrd, err);
+	/* a guest has what its image was made with */
+	ret = machine->ops->unchecked_kexec ? 0 : kexec_check(machine, err);
+	if (ret == 0)
+		ret = machine->ops->stage(machine, image, &kernel, &initrd, err);
 	if (ret == 0)
 		ret = load(machine, image, kernel, initrd, err);
 	if (ret == 0)

@@ -69,15 +69,37 @@ const char *kexec_why(const char *facts, const char *said)
 	return NULL;
 }
 
-int kexec_refused(struct machine *machine, struct err *err)
+static int ask(struct machine *machine, struct str *facts, struct err *err)
 {
 	const char *argv[] = {"sh", "-c", facts_script, NULL};
 	struct proc_spec spec = {
 		.argv = argv, .timeout_ns = 30 * NS_PER_S, .max_output_bytes = 4096};
+
+	return machine_ask(machine, &spec, facts, err);
+}
+
+int kexec_check(struct machine *machine, struct err *err)
+{
+	struct str facts = STR_INIT;
+	const char *why = NULL;
+	int ret = ask(machine, &facts, err);
+
+	/* a locked-down kernel may still take this image: what is said then is known only then */
+	if (ret == 0 && !strstr(str_text(&facts), "lockdown integrity") &&
+		!strstr(str_text(&facts), "lockdown confidentiality"))
+		why = kexec_why(str_text(&facts), "");
+	if (why)
+		ret = err_set(err, ERR_USAGE, "%s", why);
+	str_release(&facts);
+	return ret;
+}
+
+int kexec_refused(struct machine *machine, struct err *err)
+{
 	struct err said = *err, ignored = ERR_INIT;
 	struct str facts = STR_INIT;
 	const char *why = NULL;
-	int ret = machine_ask(machine, &spec, &facts, &ignored);
+	int ret = ask(machine, &facts, &ignored);
 
 	if (ret == 0)
 		why = kexec_why(str_text(&facts), said.text);

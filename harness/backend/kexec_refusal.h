@@ -13,6 +13,10 @@
  * kexec_refused asks it, a line "WORD VALUE" each) and what kexec said. NULL: neither tells. */
 const char *kexec_why(const char *facts, const char *said);
 
+/* Before anything is brought there: ERR_USAGE with why and what to do where no kernel can be loaded,
+ * ERR_INFRA when it does not answer. */
+KB_MUST_CHECK int kexec_check(struct machine *machine, struct err *err);
+
 /* *err has what kexec said. Asks the machine; when it is the machine that refuses, and not this one
  * image that is wrong, *err begins with why and what to do, and the code is ERR_USAGE: no kernel
  * will be loaded until somebody changes the machine. Returns the code. */

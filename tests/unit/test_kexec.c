@@ -79,19 +79,19 @@ static int boot_on(const struct machine_ops *ops, const struct boot_image *image
 static void hardware_checks_its_image(void **state KB_UNUSED)
 {
 	assert_int_equal(boot_on(&hardware, &plain, NULL), 0);
-	assert_int_equal(told.count, 2);
-	assert_string_equal(told.items[0], "kexec -s -l /w/kernel --command-line=quiet panic=5");
-	assert_non_null(strstr(told.items[1], "sync"));
-	assert_non_null(strstr(told.items[1], "kexec -e"));
+	assert_int_equal(told.count, 3);
+	assert_string_equal(told.items[1], "kexec -s -l /w/kernel --command-line=quiet panic=5");
+	assert_non_null(strstr(told.items[2], "sync"));
+	assert_non_null(strstr(told.items[2], "kexec -e"));
 }
 
 static void the_old_call_is_for_what_the_new_one_cannot(void **state KB_UNUSED)
 {
 	failing = "kexec -s";
 	assert_int_equal(boot_on(&hardware, &modular, NULL), 0);
-	assert_int_equal(told.count, 4);
+	assert_int_equal(told.count, 5);
 	assert_string_equal(
-		told.items[2], "kexec -c -l /w/kernel --command-line=quiet --initrd=/w/initrd");
+		told.items[3], "kexec -c -l /w/kernel --command-line=quiet --initrd=/w/initrd");
 }
 
 static void the_old_call_tells_where_the_tables_are(void **state KB_UNUSED)
@@ -99,13 +99,13 @@ static void the_old_call_tells_where_the_tables_are(void **state KB_UNUSED)
 	failing = "kexec -s";
 	answer = "acpi_rsdp=0x7ffe014\n";
 	assert_int_equal(boot_on(&hardware, &plain, NULL), 0);
-	assert_string_equal(told.items[2],
+	assert_string_equal(told.items[3],
 		"kexec -c -l /w/kernel --command-line=quiet panic=5 acpi_rsdp=0x7ffe014");
 	assert_int_equal(reset(NULL), 0);
 	failing = "kexec -s";
 	answer = "acpi_rsdp=$(reboot)\n";
 	assert_int_equal(boot_on(&hardware, &plain, NULL), 0);
-	assert_string_equal(told.items[2], "kexec -c -l /w/kernel --command-line=quiet panic=5");
+	assert_string_equal(told.items[3], "kexec -c -l /w/kernel --command-line=quiet panic=5");
 }
 
 static void a_guest_needs_no_sums(void **state KB_UNUSED)
@@ -126,7 +126,7 @@ static void what_cannot_be_loaded_is_not_jumped_to(void **state KB_UNUSED)
 
 	failing = "kexec";
 	assert_int_equal(boot_on(&hardware, &plain, &err), ERR_INFRA);
-	assert_int_equal(told.count, 4);
+	assert_int_equal(told.count, 5);
 	assert_non_null(strstr(err.text, "kexec cannot load 6.1"));
 	assert_non_null(strstr(err.text, "it does not like that"));
 }
@@ -173,6 +173,12 @@ static void a_machine_that_refuses_is_not_asked_again(void **state KB_UNUSED)
 	assert_int_equal(boot_on(&hardware, &plain, &err), ERR_USAGE);
 	assert_int_equal(err.code, ERR_USAGE);
 	assert_non_null(strstr(err.text, "kernel.kexec_load_disabled"));
+	assert_int_equal(told.count, 1); /* nothing was brought there */
+	assert_int_equal(reset(NULL), 0);
+	failing = "kexec";
+	answer = "program /usr/sbin/kexec\nsupport yes\ndisabled 0\nlockdown integrity\n";
+	assert_int_equal(boot_on(&hardware, &plain, &err), ERR_USAGE);
+	assert_non_null(strstr(err.text, "locked down"));
 	assert_non_null(strstr(err.text, "it does not like that"));
 }
 
@@ -183,7 +189,7 @@ static void a_stop_is_no_reason_to_try_again(void **state KB_UNUSED)
 	failing = "kexec";
 	failing_with = ERR_INTERRUPTED;
 	assert_int_equal(boot_on(&hardware, &plain, &err), ERR_INTERRUPTED);
-	assert_int_equal(told.count, 1);
+	assert_int_equal(told.count, 2);
 }
 
 static void machines_without_a_way_are_told(void **state KB_UNUSED)
