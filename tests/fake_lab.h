@@ -178,6 +178,11 @@ static inline void fake_set(const struct machine *machine, const char *name)
 	fake_line(machine->spec->workdir, name, "");
 }
 
+static inline int fake_equip(struct machine *machine, struct err *err)
+{
+	return file_copy(machine->env->agent, machine->agent, err);
+}
+
 static inline int fake_boot(struct machine *machine, const struct boot_image *kernel,
 	const char *console, struct err *err)
 {
@@ -238,6 +243,17 @@ static inline int fake_exec(struct machine *machine, const struct proc_spec *spe
 	if (!strcmp(spec->argv[1], "run") && fake_flag(machine, "half")) {
 		free(root);
 		return fake_half(machine, spec, err);
+	}
+	/* somebody tidied the machine up: once */
+	if (fake_flag(machine, "tidied") && spec->argv[1] && !strcmp(spec->argv[1], "run")) {
+		fake_unflag(machine, "tidied");
+		(void)unlink(machine->agent);
+	}
+	if (!file_exists(machine->agent)) {
+		free(root);
+		result->exit_code = 127;
+		str_add(&result->err_out, "sh: 1: kbracket-agent: not found");
+		return 0;
 	}
 	strv_add_many(&argv, spec->argv[0], "--root", root, NULL);
 	strv_add_all(&argv, spec->argv + 1);
@@ -355,6 +371,7 @@ static const struct backend_ops fake_ops = {
 	.start = fake_start,
 	.boot = fake_boot,
 	.recover = fake_recover,
+	.equip = fake_equip,
 	.exec = fake_exec,
 	.alive = fake_alive,
 	.workdir = fake_workdir,

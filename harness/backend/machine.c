@@ -154,6 +154,13 @@ static int equip(struct machine *machine, struct err *err)
 	return ret ? ret : place_programs(machine, err);
 }
 
+int machine_equip(struct machine *machine, struct err *err)
+{
+	int ret = equip(machine, err);
+
+	return ret ? err_wrap(err, "machine '%s'", machine->spec->name) : 0;
+}
+
 int machine_start(struct machine *machine, const struct boot_image *safe, struct err *err)
 {
 	int ret = machine->ops->start(machine, safe, err);

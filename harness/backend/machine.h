@@ -77,6 +77,10 @@ KB_MUST_CHECK int machine_boot(struct machine *machine, const struct boot_image 
 KB_MUST_CHECK int machine_recover(
 	struct machine *machine, const struct boot_image *safe, struct err *err);
 
+/* Puts the agent and the programs there again, on a machine that answers: for one on which they do
+ * not run any more. Boot and recovery do that by themselves. */
+KB_MUST_CHECK int machine_equip(struct machine *machine, struct err *err);
+
 /* Runs a command on the machine as root. As proc_run: 0 when it ran and ended; a lost connection
  * is ERR_INFRA. spec->argv is the remote argv; env and cwd of spec are not used. */
 KB_MUST_CHECK int machine_exec(struct machine *machine, const struct proc_spec *spec,

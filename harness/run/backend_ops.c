@@ -9,6 +9,7 @@ const struct backend_ops backend_ops_real = {
 	.start = machine_start,
 	.boot = machine_boot,
 	.recover = machine_recover,
+	.equip = machine_equip,
 	.exec = machine_exec,
 	.alive = machine_alive,
 	.workdir = machine_workdir,

@@ -16,6 +16,7 @@ struct backend_ops {
 	int (*boot)(struct machine *machine, const struct boot_image *image,
 		const char *console_path, struct err *err);
 	int (*recover)(struct machine *machine, const struct boot_image *safe, struct err *err);
+	int (*equip)(struct machine *machine, struct err *err);
 	int (*exec)(struct machine *machine, const struct proc_spec *spec,
 		struct proc_result *result, struct err *err);
 	bool (*alive)(struct machine *machine);

@@ -32,6 +32,27 @@ static void tell(struct rig *rig, const struct store_boot *boot, enum progress_k
 	engine_tell(rig->engine, &progress);
 }
 
+/* After an answer that was not the agent's: the machine is there and the agent is not. It is put
+ * there again; a machine that cannot be given one is lost. */
+static int check_agent(struct rig *rig, const struct store_run *run, bool *gone,
+	enum collected *end, struct err *err)
+{
+	static const char *const arguments[] = {"proof", NULL};
+	json_t *seen = NULL;
+	int ret = remote_json(&rig->remote, arguments, &seen, err);
+
+	json_decref(seen);
+	*gone = ret && ret != ERR_INTERRUPTED;
+	if (*gone)
+		ret = rig->remote.ops->equip(rig->remote.machine, err);
+	if (!*gone || ret == ERR_INTERRUPTED)
+		return ret;
+	*end = ret ? COLLECT_DIED : COLLECT_NEVER_RAN;
+	engine_note(rig->engine, run->boot_id, "agent", "the agent did not run on %s: %s",
+		rig->plan->machine->name, ret ? err->text : "it was put there again");
+	return 0;
+}
+
 /* Runs the program. *end COLLECTED: outcome is there. refused: the agent was there and said no. */
 static int call_agent(struct rig *rig, struct live *live, const struct store_run *run,
 	struct outcome *outcome, enum collected *end, struct str *refused, struct err *err)
@@ -45,6 +66,7 @@ static int call_agent(struct rig *rig, struct live *live, const struct store_run
 		.max_bytes = runspec_reply_bytes(rig, run)};
 	struct err why = ERR_INIT;
 	int64_t received_ns;
+	bool gone = false;
 	int ret;
 
 	strv_add_many(&arguments, "run", "--spec-on-stdin", place, NULL);
@@ -55,16 +77,18 @@ static int call_agent(struct rig *rig, struct live *live, const struct store_run
 	ret = remote_call(&rig->remote, &call, &answer, &why);
 	received_ns = clock_now_ns();
 	fault_point("ran");
-	if (!ret && answer.end != REMOTE_OK)
+	if (!ret && answer.end == REMOTE_FAILED)
+		ret = check_agent(rig, run, &gone, end, &why);
+	if (!ret && !gone && answer.end != REMOTE_OK)
 		str_add(refused, str_text(&answer.reason));
-	else if (!ret)
+	else if (!ret && !gone)
 		ret = outcome_parse(&answer.out, outcome, &why);
-	if (!ret) {
+	if (!ret && !gone) {
 		outcome->received_ns = received_ns;
 		*end = COLLECTED;
 	} else if (ret == ERR_INTERRUPTED)
 		ret = err_set(err, ret, "%s", why.text);
-	else
+	else if (!gone)
 		ret = collect_reply(rig, live, run, outcome, end, err);
 	str_reset(&live->last_place);
 	str_add(&live->last_place, place);
@@ -135,11 +159,11 @@ static int interrupt(struct rig *rig, const struct store_run *run, struct err *e
 	return err->code;
 }
 
-/* The connection was lost before the agent had the run: it is planned again. */
+/* The connection was lost, or the agent was gone, before the run began: it is planned again. */
 static int plan_again(struct rig *rig, const struct live *live, struct store_run *run,
 	struct str *failure, bool *again, struct err *err)
 {
-	static const char why[] = "the connection was lost before the program was started";
+	static const char why[] = "the agent could not be reached before the program was started";
 	int64_t id;
 
 	if (run->attempt_try >= MAX_TRIES) {

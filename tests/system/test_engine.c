@@ -288,6 +288,29 @@ static void a_machine_that_loads_no_kernel_costs_no_boot(void **state)
 	lab_assert_whole(lab);
 }
 
+static void an_agent_that_is_gone_costs_no_run(void **state)
+{
+	struct lab *lab = *state;
+	struct store_progress progress;
+	struct store_event_row *events;
+	struct store *store;
+	struct err err = ERR_INIT;
+	size_t count, told = 0;
+
+	lab_set(lab, "tidied");
+	must_run(lab);
+	store = lab_store(lab);
+	if (store_progress(store, lab->id, &progress, &err) ||
+		store_load_events(store, lab->id, &lab->arena, &events, &count, &err))
+		fail_msg("%s", err.text);
+	store_close(store);
+	assert_int_equal(progress.runs[STATE_FAILED], 0);
+	for (size_t i = 0; i < count; i++)
+		told += !strcmp(events[i].kind, "agent");
+	assert_int_equal(told, 1);
+	lab_assert_whole(lab);
+}
+
 static void a_missing_program_is_told_before_anything_is_measured(void **state)
 {
 	struct lab *lab = *state;
@@ -677,6 +700,7 @@ int main(void)
 		TEST(output_without_numbers_is_unparsable),
 		TEST(a_machine_that_is_lost_keeps_its_plan),
 		TEST(a_machine_that_loads_no_kernel_costs_no_boot),
+		TEST(an_agent_that_is_gone_costs_no_run),
 		TEST(a_missing_program_is_told_before_anything_is_measured),
 		TEST(two_engines_never_share_an_experiment),
 		TEST(switches_are_put_back),
