@@ -10,6 +10,21 @@
 #include "run/watch.h"
 #include "sys/proc.h"
 
+/* The agent goes on without us: ends what it runs, tear-down included, and waits for that. */
+static void cancel(const struct condition *condition, const char *agent, const char *place)
+{
+	const char *const argv[] = {agent, "cancel", place, NULL};
+	struct proc_result result = PROC_RESULT_INIT;
+
+	/* a run that was not begun yet has nothing to be ended */
+	(void)!proc_run(&(struct proc_spec){.argv = argv,
+				.timeout_ns = runspec_condition_deadline_ns(condition),
+				.max_output_bytes = runspec_condition_bytes(condition),
+				.ignore_stop = true},
+		&result, NULL);
+	proc_result_release(&result);
+}
+
 static int call_agent(const struct condition *condition, const char *agent, const char *program,
 	const char *folder, struct outcome *outcome, struct err *err)
 {
@@ -43,7 +58,9 @@ static int call_agent(const struct condition *condition, const char *agent, cons
 		ret = err_set(err, ERR_INFRA, "the agent: %s", str_text(&how));
 		str_release(&how);
 	}
-	if (!ret)
+	if (ret)
+		cancel(condition, agent, place);
+	else
 		ret = outcome_parse(&result.out, outcome, err);
 	proc_result_release(&result);
 	free(place);

@@ -468,6 +468,43 @@ static void a_suite_is_tried_here(void **state)
 	assert_false(file_exists(bench->results));
 }
 
+/* Neither the program nor its server goes on, and the tear-down is made. */
+static void a_trial_that_is_stopped_leaves_nothing(void **state)
+{
+	struct bench *bench = *state;
+	char *path = program(), *suite = xasprintf("%s/suites/slow.yaml", bench->folder);
+	char *pids = xasprintf("%s/pids", bench->folder),
+	     *over = xasprintf("%s/over", bench->folder);
+	const char *const argv[] = {path, "suite", "try", suite, NULL};
+	struct str list = STR_INIT;
+	struct err err = ERR_INIT;
+	struct proc *proc;
+
+	write_lab_file(bench, "suites/slow.yaml",
+		"suite: slow\nprogram: sh\n"
+		"server: [sh, -c, 'echo $$ >>%s/pids; exec sleep 1000']\nready: ['true']\n"
+		"teardown: [[touch, %s/over]]\n"
+		"conditions:\n"
+		"  c: { argv: [sh, -c, 'echo $$ >>%s/pids; exec sleep 1000'], timeout: 1h }\n"
+		"metrics: { m: { unit: u, better: lower, regex: '(x)' } }\n");
+	assert_int_equal(proc_start(&(struct proc_spec){.argv = argv}, &proc, &err), 0);
+	for (int tries = 0; tries < 3000 && count_of(&list, "\n") < 2; tries++) {
+		clock_sleep_ns(10 * NS_PER_MS);
+		if (file_exists(pids))
+			assert_int_equal(file_read(pids, 4096, &list, &err), 0);
+	}
+	assert_int_equal(count_of(&list, "\n"), 2);
+	interrupt(proc);
+	for (const char *at = list.text; *at; at += *at == '\n')
+		assert_int_equal(kill((pid_t)strtol(at, (char **)&at, 10), 0), -1);
+	assert_true(file_exists(over));
+	str_release(&list);
+	free(over);
+	free(pids);
+	free(suite);
+	free(path);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -486,6 +523,7 @@ int main(void)
 		TEST(observations_are_stored),
 		TEST(a_suite_is_tried_on_output),
 		TEST(a_suite_is_tried_here),
+		TEST(a_trial_that_is_stopped_leaves_nothing),
 	};
 
 	(void)setenv("LC_ALL", "C", 1);
