@@ -85,6 +85,11 @@ $(B)/tests/support/%.o: tests/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) -c $< -o $@
 
+# kbracket with a fake machine, for tests of whole bisects.
+$(B)/kbracket-fake: tests/fake_backend.c $(wildcard tests/fake_*.h) $(CMD_OBJ) $(B)/libkb.a
+	$(Q)$(CC) $(FLAGS) -Itests $(filter-out %.h,$^) $(LDLIBS) -o $@
+$(B)/tests/test_bisect_walk: $(B)/kbracket-fake
+
 $(B)/tests/%: tests/unit/%.c $(SUPPORT) $(B)/libkb.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) -Itests $< $(SUPPORT) $(B)/libkb.a $(LDLIBS) -lcmocka -o $@

@@ -95,17 +95,19 @@ static inline void fake_read_image(const char *path, struct fake_image *image)
 	str_release(&text);
 }
 
-/* The ELF note that /sys/kernel/notes has, with an 8 byte build-id. */
+/* The ELF note that /sys/kernel/notes has, with a build-id of up to 20 bytes. */
 static inline void fake_notes(const char *root, const char *build_id)
 {
-	unsigned char note[24] = {4, 0, 0, 0, 8, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0};
+	unsigned char note[36] = {4, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0};
+	size_t bytes = strlen(build_id) / 2;
 
-	for (size_t i = 0; i < 8; i++) {
+	note[4] = (unsigned char)bytes;
+	for (size_t i = 0; i < bytes && i < 20; i++) {
 		char hex[3] = {build_id[2 * i], build_id[2 * i + 1], 0};
 
 		note[16 + i] = (unsigned char)strtoul(hex, NULL, 16);
 	}
-	fake_write(root, "sys/kernel/notes", note, sizeof(note));
+	fake_write(root, "sys/kernel/notes", note, 16 + bytes);
 }
 
 /* From here on this kernel runs. */

@@ -28,9 +28,10 @@
 
 struct real_lab {
 	char *folder, *database;
-	char *source;	   /* kbracket's own source tree */
-	char *results;	   /* option; NULL: the lab's own */
-	struct str answer; /* of the last call: stdout */
+	char *source;	     /* kbracket's own source tree */
+	char *results;	     /* option; NULL: the lab's own */
+	const char *program; /* in the build folder; NULL: kbracket */
+	struct str answer;   /* of the last call: stdout */
 	struct str chatter;
 };
 
@@ -152,7 +153,7 @@ static void real_lab_argv(struct real_lab *lab, const char *words, struct strv *
 	const char *build = getenv("KB_BUILD");
 	char *here = path_join(lab->source, "build");
 
-	strv_addf(argv, "%s/kbracket", build ? build : here);
+	strv_addf(argv, "%s/%s", build ? build : here, lab->program ? lab->program : "kbracket");
 	free(here);
 	if (lab->results)
 		strv_add(argv, lab->results);

@@ -7,6 +7,7 @@
 #include "base/strv.h"
 #include "cmd/bisect.h"
 #include "model/name.h"
+#include "sys/gitrepo.h"
 #include "sys/json_put.h"
 
 /* The only kernels file of a lab. */
@@ -165,6 +166,23 @@ static int store_all(struct bisect_job *job, const struct bisect_spec *spec,
 	return ret;
 }
 
+/* A branch may be rebased and its old commits cleaned up before the bisect ends. */
+static void keep_commits(const struct bisect_record *record)
+{
+	struct gitrepo *repo = NULL;
+	struct err err = ERR_INIT;
+	struct gitid bad = {""};
+	int ret = gitrepo_open(record->tree, &repo, &err);
+
+	(void)snprintf(bad.hex, sizeof(bad.hex), "%s", record->steps[record->bad].name);
+	if (!ret)
+		ret = gitrepo_keep(repo, &bad, &err);
+	if (ret)
+		log_line(LOG_INFO, "keep the commits of this bisect in the repository: %s",
+			err.text);
+	gitrepo_free(repo);
+}
+
 static int store_new_bisect(struct bisect_job *job, const struct bisect_spec *spec,
 	const struct bisect_steps *steps, struct err *err)
 {
@@ -178,7 +196,11 @@ static int store_new_bisect(struct bisect_job *job, const struct bisect_spec *sp
 	if (ret)
 		return ret;
 	ret = store_finish(job->cmd->store, store_all(job, spec, steps, condition, err), err);
-	return ret ? ret : bisect_reload(job, err);
+	if (!ret)
+		ret = bisect_reload(job, err);
+	if (!ret && steps->axis == AXIS_COMMITS)
+		keep_commits(&job->record);
+	return ret;
 }
 
 static int check_given(const struct bisect_spec *spec, struct err *err)

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/strv.h"
 #include "cmd/bisect_boot.h"
+#include "sys/gitrepo.h"
 #include "sys/proc.h"
 
 #define CHECK_TIMEOUT_NS (3600 * NS_PER_S)
@@ -95,6 +96,20 @@ static int note_built(
 		err);
 }
 
+/* A full disk says nothing about a commit. */
+static int check_room(const struct bisect_job *job, struct err *err)
+{
+	const char *cache = job->study.engine.build_cache;
+	int64_t left = file_free_bytes(cache);
+
+	if (left < 0 || left >= BUILD_ROOM_BYTES)
+		return 0;
+	return err_set(err, ERR_INFRA,
+		"%s has less than 4 GiB free, too little for a build: make room, then `kbracket "
+		"resume %lld`",
+		cache, (long long)job->id);
+}
+
 static int keep_build(
 	struct bisect_job *job, int position, const struct variant *variant, struct err *err)
 {
@@ -109,8 +124,10 @@ static int keep_build(
 	ret = call_builder(job, variant, &build, &why);
 	if (ret == ERR_INTERRUPTED)
 		return err_set(err, ret, "%s", why.text);
-	if (ret)
-		return skip(job, position, "does not build", why.text, err);
+	if (ret) {
+		ret = check_room(job, err);
+		return ret ? ret : skip(job, position, "does not build", why.text, err);
+	}
 	if (job->record.spec.check)
 		ret = run_check(job, position, &build, &good, &said, err);
 	if (!ret)
@@ -120,18 +137,26 @@ static int keep_build(
 	return ret;
 }
 
-/* A full disk says nothing about a commit. */
-static int check_room(const struct bisect_job *job, struct err *err)
+/* A repository that went, or lost the commit, blames none either. */
+static int check_source(
+	const struct bisect_job *job, const struct variant *variant, struct err *err)
 {
-	const char *cache = job->study.engine.build_cache;
-	int64_t left = file_free_bytes(cache);
+	struct gitrepo *repo = NULL;
+	struct err why = ERR_INIT;
+	struct gitid id;
+	int ret;
 
-	if (left < 0 || left >= BUILD_ROOM_BYTES)
+	if (!variant->tree || variant->is_prebuilt)
 		return 0;
-	return err_set(err, ERR_INFRA,
-		"%s has less than 4 GiB free, too little for a build: make room, then `kbracket "
-		"resume %lld`",
-		cache, (long long)job->id);
+	ret = gitrepo_open(variant->tree, &repo, &why);
+	if (!ret)
+		ret = gitrepo_resolve(repo, variant->ref, &id, NULL, &why);
+	gitrepo_free(repo);
+	return !ret ? 0
+		    : err_set(err, ERR_INFRA,
+			      "the source of %s is gone, which blames no commit; bring it back, "
+			      "then `kbracket resume %lld`: %s",
+			      variant->name, (long long)job->id, why.text);
 }
 
 static bool boots_kernels(const struct bisect_job *job)
@@ -152,6 +177,8 @@ int bisect_build(struct bisect_job *job, int position, bool *tried, struct err *
 	if (!ret)
 		ret = bisect_steps_variant(job->cmd->arena, job->study.experiment.variants[0],
 			&job->record.steps[position], &variant, err);
+	if (!ret)
+		ret = check_source(job, &variant, err);
 	return ret ? ret : keep_build(job, position, &variant, err);
 }
 

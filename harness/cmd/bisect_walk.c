@@ -92,20 +92,26 @@ static void tell_next(const struct bisect_job *job, const struct bisect_finding 
  * again, since its code may be that of another; else it is booted. */
 static int take_step(struct bisect_job *job, const struct bisect_finding *finding, struct err *err)
 {
-	const char *skipped = bisect_skipped(&job->record, finding->next);
 	bool built;
-	int ret;
+	int ret = bisect_build(job, finding->next, &built, err);
 
-	if (skipped)
-		return err_set(err, ERR_INFRA,
-			"%.12s is an end and cannot be measured (%s): begin a bisect with another "
-			"%s end",
-			job->record.steps[finding->next].name, skipped,
-			finding->next ? "bad" : "good");
-	ret = bisect_build(job, finding->next, &built, err);
 	if (ret || built)
 		return ret;
 	return bisect_boot(job, finding->next, finding->next_runs, err);
+}
+
+static int tell_lost_end(
+	const struct bisect_job *job, const struct bisect_finding *finding, struct err *err)
+{
+	return err_set(err, ERR_INFRA,
+		"%.12s is an end and cannot be tested (%.300s): begin a bisect with another %s "
+		"end, "
+		"or, where that was no fault of it, `kbracket bisect undo --of %lld` and `kbracket "
+		"resume %lld`",
+		job->record.steps[finding->lost_end].name,
+		bisect_skipped(&job->record, finding->lost_end),
+		finding->lost_end == job->record.bad ? "bad" : "good", (long long)job->id,
+		(long long)job->id);
 }
 
 int bisect_measure(struct bisect_job *job, struct bisect_finding *finding, struct err *err)
@@ -118,6 +124,8 @@ int bisect_measure(struct bisect_job *job, struct bisect_finding *finding, struc
 			ret = bisect_settle(job, err);
 		if (!ret)
 			ret = bisect_decide(job, finding, err);
+		if (!ret && finding->lost_end >= 0)
+			ret = tell_lost_end(job, finding, err);
 		if (ret || (finding->word != FOUND_SEARCHING && !finding->splits))
 			return ret;
 		if (finding->splits) {

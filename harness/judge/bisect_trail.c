@@ -230,7 +230,7 @@ static void look_ahead(
 {
 	struct bisect_needs needs;
 
-	if ((out->word != FOUND_UNDECIDED && out->word != FOUND_SEARCHING) ||
+	if ((out->word != FOUND_UNDECIDED && out->word != FOUND_SEARCHING) || out->lost_end >= 0 ||
 		!bisect_left(t->engine, &needs))
 		return;
 	out->boots_left = needs.boots;
@@ -239,6 +239,16 @@ static void look_ahead(
 		needs.boots *
 			(cost->boot + (double)(t->record->spec.runs + t->record->spec.warmup) *
 					      cost->run);
+}
+
+static void look_at_ends(const struct trail *t, struct bisect_finding *out)
+{
+	const struct bisect_link *links = t->chain.links;
+	const int ends[] = {links[0].position, links[t->chain.count - 1].position};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		if (bisect_skipped(t->record, ends[i]))
+			out->lost_end = ends[i];
 }
 
 static void conclude(const struct trail *t, struct bisect_finding *out)
@@ -286,7 +296,7 @@ int bisect_trail(const struct bisect_record *record, const struct trail_cost *co
 	struct trail t = {.record = record, .arena = arena};
 	int ret = make_chain(&t, err);
 
-	*out = (struct bisect_finding){.why = ""};
+	*out = (struct bisect_finding){.why = "", .lost_end = -1};
 	if (ret)
 		return ret;
 	count(record, out);
@@ -307,6 +317,7 @@ int bisect_trail(const struct bisect_record *record, const struct trail_cost *co
 		.cost_boot = cost->boot,
 		.cost_run = cost->run});
 	feed(&t);
+	look_at_ends(&t, out);
 	conclude(&t, out);
 	look_ahead(&t, cost, out);
 	bisect_free(t.engine);

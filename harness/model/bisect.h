@@ -143,7 +143,9 @@ struct bisect_finding {
 	 */
 	int64_t boots_left;
 	double seconds_left;
-	bool splits; /* the suspects lie on several branches: a chain through them tells more */
+	int lost_end; /* position of an end that cannot be tested, so that nothing can be decided;
+		       * -1: none */
+	bool splits;  /* the suspects lie on several branches: a chain through them tells more */
 	int split_good, split_bad; /* positions of its ends */
 };
 

@@ -180,6 +180,12 @@ static void say_undecided(const struct bisect_report *report, struct str *out)
 {
 	const struct bisect_finding *finding = report->finding;
 
+	if (finding->lost_end >= 0) {
+		str_add(out, "Nothing can be decided: an end cannot be tested, ");
+		add_step_name(report->record, finding->lost_end, out);
+		str_addf(out, " (%.300s).", bisect_skipped(report->record, finding->lost_end));
+		return;
+	}
 	str_addf(out,
 		"Not decided after %lld boots: the change is in %zu steps with a probability of "
 		"%.1f %%, there is none with %.1f %%.",

@@ -60,6 +60,10 @@ KB_MUST_CHECK int gitrepo_compose(struct gitrepo *repo, const struct gitid *base
 KB_MUST_CHECK int gitrepo_try(struct gitrepo *repo, const struct gitid *base,
 	const struct git_step *steps, size_t count, struct err *err);
 
+/* Writes a ref under refs/kbracket/, so that a commit and all before it stay when its branch moves
+ * or goes and git cleans up. A repository that is not its user's own is refused. */
+KB_MUST_CHECK int gitrepo_keep(struct gitrepo *repo, const struct gitid *id, struct err *err);
+
 /* Makes folder hold exactly the files of a tree, writing only what differs: files that are the same
  * keep their times, others get the present time, files that are not in the tree go. folder is ours
  * alone; its state is kept beside it in folder.state, so that the next call only looks at what

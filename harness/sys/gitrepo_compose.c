@@ -176,13 +176,35 @@ static void add_message(
 	}
 }
 
+static int keep(struct gitrepo *repo, const git_oid *id, struct err *err)
+{
+	char name[64], hex[GITREPO_ID_LEN + 1];
+	git_reference *ref = NULL;
+	int ret = 0;
+
+	git_oid_tostr(hex, sizeof(hex), id);
+	(void)snprintf(name, sizeof(name), "refs/kbracket/%s", hex);
+	if (git_reference_create(&ref, repo->git, name, id, 1, "kbracket"))
+		ret = git_fail(err, ERR_INFRA, "%s: cannot write %s", repo->path, name);
+	git_reference_free(ref);
+	return ret;
+}
+
+int gitrepo_keep(struct gitrepo *repo, const struct gitid *id, struct err *err)
+{
+	git_oid oid;
+	int ret = refuse_foreign(repo, err);
+
+	if (!ret && git_oid_fromstr(&oid, id->hex))
+		ret = git_fail(err, ERR_USAGE, "%s: commit %s", repo->path, id->hex);
+	return ret ? ret : keep(repo, &oid, err);
+}
+
 /* Fixed author and a date from the base make the id the same everywhere. */
 static int write_commit(struct gitrepo *repo, git_commit *base, git_tree *tree, const char *message,
 	git_oid *id, struct err *err)
 {
 	git_signature *who = NULL;
-	git_reference *ref = NULL;
-	char name[64], hex[GITREPO_ID_LEN + 1];
 	const git_commit *parents[] = {base};
 	int ret = 0;
 
@@ -191,12 +213,8 @@ static int write_commit(struct gitrepo *repo, git_commit *base, git_tree *tree, 
 		git_commit_create(id, repo->git, NULL, who, who, NULL, message, tree, 1, parents)) {
 		ret = git_fail(err, ERR_INFRA, "%s: cannot write a commit", repo->path);
 	} else {
-		git_oid_tostr(hex, sizeof(hex), id);
-		(void)snprintf(name, sizeof(name), "refs/kbracket/%s", hex);
-		if (git_reference_create(&ref, repo->git, name, id, 1, "kbracket"))
-			ret = git_fail(err, ERR_INFRA, "%s: cannot write %s", repo->path, name);
+		ret = keep(repo, id, err);
 	}
-	git_reference_free(ref);
 	git_signature_free(who);
 	return ret;
 }
