@@ -4,6 +4,8 @@
  * and what happens to the answer when it cannot be written.
  */
 #include "cli.h"
+#include "model/store_rung.h"
+#include "model/store_view.h"
 
 static const char means_file[] = "tests/fixtures/import/sembench_bracket.csv";
 static const char runs_file[] = "tests/fixtures/import/runs.csv";
@@ -383,6 +385,41 @@ static void status_and_show_read_only(void **state)
 	expect_text(&bench->out, "\"samples\"");
 }
 
+static void a_boot_shows_its_start_and_how_its_machine_came_back(void **state)
+{
+	static const struct store_rung steps[] = {
+		{"wait", 1000, 60, 61, "nothing", "Connection refused"},
+		{"power", 2000, 90, 7, "own", ""}};
+	struct bench *bench = *state;
+	char *path = path_join(bench->results, "kbracket.db");
+	struct arena arena = ARENA_INIT;
+	struct store_view view;
+	struct store *store;
+	struct err err = ERR_INIT;
+
+	expect_code(bench, 0, "import %s --baseline base", runs_file);
+	expect_code(bench, 0, "show boot 1");
+	expect_text(&bench->out, "start: kexec");
+	assert_null(strstr(str_text(&bench->out), "recovery"));
+	if (store_open(path, STORE_WRITE, &store, &err) ||
+		store_load(store, 1, &arena, &view, &err))
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
+		if (store_rung_add(store, 1, view.machines[0].id, view.machines[0].boots[1].id,
+			    &steps[i], &err))
+			fail_msg("%s", err.text);
+	store_close(store);
+	expect_code(bench, 0, "show boot 2");
+	expect_text(&bench->out, "start: cold");
+	expect_text(&bench->out, "recovery:");
+	expect_text(&bench->out, "step: wait");
+	expect_text(&bench->out, "Connection refused");
+	expect_text(&bench->out, "step: power");
+	expect_text(&bench->out, "found: own");
+	arena_release(&arena);
+	free(path);
+}
+
 static void a_global_option_may_stand_anywhere(void **state)
 {
 	struct bench *bench = *state;
@@ -411,6 +448,7 @@ int main(void)
 		TEST(prune_first_only_tells),
 		TEST(colours_and_characters_follow_the_terminal),
 		TEST(status_and_show_read_only),
+		TEST(a_boot_shows_its_start_and_how_its_machine_came_back),
 		TEST(a_global_option_may_stand_anywhere),
 	};
 
