@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,7 +30,8 @@
  * The state outlives the process, as a machine on the network does; with a file "volatile" in the
  * workdir it does not, as a guest's does not. With "off" it does not answer when it is started,
  * with "cut" the next connection is lost after its command was run, with "half" the agent dies of
- * the loss when it has taken the next run and not yet started its program.
+ * the loss when it has taken the next run and not yet started its program; with "fill-up" its disk
+ * is full when the next run begins.
  */
 struct machine {
 	const struct machine_spec *spec;
@@ -220,6 +222,19 @@ static inline int fake_recover(
 	return 0;
 }
 
+/* Something else takes all that is left on the machine's disk. */
+static inline void fake_fill(const struct machine *machine)
+{
+	char *path = fake_path(machine, "ballast"), bytes[4096] = "";
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	fake_unflag(machine, "fill-up");
+	while (write(fd, bytes, sizeof(bytes)) > 0)
+		;
+	close(fd);
+	free(path);
+}
+
 /* What the agent has of a run when it dies before it starts the program. */
 static inline int fake_half(
 	const struct machine *machine, const struct proc_spec *spec, struct err *err)
@@ -257,6 +272,8 @@ static inline int fake_exec(struct machine *machine, const struct proc_spec *spe
 		str_add(&result->err_out, "sh: 1: kbracket-agent: not found");
 		return 0;
 	}
+	if (!strcmp(spec->argv[1], "run") && fake_flag(machine, "fill-up"))
+		fake_fill(machine);
 	strv_add_many(&argv, spec->argv[0], "--root", root, NULL);
 	strv_add_all(&argv, spec->argv + 1);
 	call.argv = strv_argv(&argv);

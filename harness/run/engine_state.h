@@ -64,6 +64,7 @@ struct rig {
 	char toggle_boot_id[64];
 	int64_t first_mc;	/* temperature that its first run began at; -1: not known */
 	bool held;		/* something is changed on it that must be put back */
+	bool full;		/* its disk is: nothing more can be run on it */
 	struct strv complaints; /* of its settings, told already */
 };
 

@@ -178,6 +178,7 @@ int rig_walk(struct engine *engine, size_t machine, bool *unusable, struct err *
 	*unusable = ret && ret != ERR_INTERRUPTED;
 	if (!ret)
 		ret = walk_boots(&rig, unusable, err);
+	*unusable = *unusable || (ret && rig.full);
 	close_rig(&rig);
 	return ret;
 }

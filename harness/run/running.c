@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include <errno.h>
+
 #include "base/clock.h"
 #include "base/stop.h"
 #include "model/store_result.h"
@@ -174,6 +176,22 @@ static int plan_again(struct rig *rig, const struct live *live, struct store_run
 	return store_run_interrupted(rig->engine->store, run->id, why, &id, err);
 }
 
+/* The agent found no room for the run. That is no fault of the run's, and the next ones would go
+ * the same way: it is planned again, for when there is room. */
+static int machine_is_full(
+	struct rig *rig, const struct store_run *run, const struct str *why, struct err *err)
+{
+	int64_t id;
+	int ret = store_run_interrupted(rig->engine->store, run->id, str_text(why), &id, err);
+
+	rig->full = true;
+	return ret ? ret
+		   : err_set(err, ERR_INFRA,
+			     "machine '%s': its disk is full (%s): make room there, then `kbracket "
+			     "resume`",
+			     rig->plan->machine->name, str_text(why));
+}
+
 /* An optional suite without its program. */
 static int leave_out(struct rig *rig, const struct live *live, const struct store_run *run,
 	struct str *failure, struct err *err)
@@ -223,7 +241,9 @@ static int run_one(struct rig *rig, const struct store_boot *boot, struct live *
 	if (ret)
 		return ret;
 	(void)!call_hooks(rig, boot, live, HOOK_AFTER_RUN, &stopped); /* after what is stored */
-	if (failure->len)
+	if (strstr(str_text(failure), strerror(ENOSPC)))
+		ret = machine_is_full(rig, run, failure, err);
+	else if (failure->len)
 		ret = store_failed(rig, live, run, "agent", str_text(failure), err);
 	else if (end == COLLECTED)
 		ret = collect_store(rig, boot, live, run, &outcome, failure, err);

@@ -13,22 +13,27 @@
 
 enum { DISK_BYTES = 4 << 20 };
 
+/* A tmpfs of that many bytes on a folder that is there. */
+static void mount_small(const char *folder, int bytes)
+{
+	char size[32];
+
+	(void)snprintf(size, sizeof(size), "size=%d,mode=0700", bytes);
+	assert_int_equal(mount("tmpfs", folder, "tmpfs", MS_NOSUID | MS_NODEV, size), 0);
+}
+
 static char *in_results(const struct lab *lab, const char *name)
 {
 	return xasprintf("%s/results/%s", lab->folder, name);
 }
 
-static bool mount_results(const struct lab *lab)
+static void mount_results(const struct lab *lab)
 {
 	char *results = in_results(lab, "");
-	char size[32];
-	bool mounted;
 
-	(void)snprintf(size, sizeof(size), "size=%d", DISK_BYTES);
-	mounted = mkdir(results, 0755) == 0 &&
-		  mount("tmpfs", results, "tmpfs", MS_NOSUID | MS_NODEV, size) == 0;
+	assert_int_equal(mkdir(results, 0755), 0);
+	mount_small(results, DISK_BYTES);
 	free(results);
-	return mounted;
 }
 
 /* Takes all but left_bytes of what is free. */
@@ -84,11 +89,11 @@ static void stop_full(struct lab *lab)
 		fail_msg("%s", err.text);
 }
 
-static struct lab *lab_on_a_small_disk(void)
+static struct lab *lab_on_a_small_disk(size_t machines)
 {
-	struct lab *lab = lab_make("");
+	struct lab *lab = lab_make_for(machines, "");
 
-	assert_true(mount_results(lab));
+	mount_results(lab);
 	lab_create(lab);
 	return lab;
 }
@@ -111,7 +116,7 @@ static void nothing_is_begun_without_room(void **state KB_UNUSED)
 	static const int64_t left[] = {64 << 10, 2 << 20, (2 << 20) + (150 << 10)};
 
 	for (size_t i = 0; i < ARRAY_SIZE(left); i++) {
-		struct lab *lab = lab_on_a_small_disk();
+		struct lab *lab = lab_on_a_small_disk(1);
 		int64_t done;
 
 		fill(lab, left[i]);
@@ -125,7 +130,7 @@ static void nothing_is_begun_without_room(void **state KB_UNUSED)
 
 static void a_disk_that_fills_up_in_a_run(void **state KB_UNUSED)
 {
-	struct lab *lab = lab_on_a_small_disk();
+	struct lab *lab = lab_on_a_small_disk(1);
 
 	fill_in_a_run(lab);
 	stop_full(lab);
@@ -134,11 +139,49 @@ static void a_disk_that_fills_up_in_a_run(void **state KB_UNUSED)
 	resume_whole(lab);
 }
 
+/* Two machines fill one results/: both stop, and go on. */
+static void a_disk_that_fills_up_under_two_machines(void **state KB_UNUSED)
+{
+	struct lab *lab = lab_on_a_small_disk(2);
+
+	fill_in_a_run(lab);
+	stop_full(lab);
+	lab_unset(lab, "fill");
+	assert_int_equal(count_runs(lab, STATE_FAILED), 0);
+	resume_whole(lab);
+}
+
+/* The disk of one of two machines is full when a run begins: that machine is parked. */
+static void a_machine_whose_disk_is_full_is_parked(void **state KB_UNUSED)
+{
+	struct lab *lab = lab_new_for(2, "");
+	char *ballast = xasprintf("%s/ballast", lab->workdirs[1]);
+	struct store_view view;
+	struct err err = ERR_INIT;
+
+	mount_small(lab->workdirs[1], 2 * DISK_BYTES);
+	lab_set_on(lab, 1, "fill-up");
+	assert_int_equal(lab_run(lab, &err), ERR_INFRA);
+	if (!strstr(err.text, "is parked: box2: machine 'box2': its disk is full"))
+		fail_msg("%s", err.text);
+	assert_int_equal(count_runs(lab, STATE_FAILED), 0);
+	lab_view(lab, &view);
+	assert_int_equal(view.machines[0].boots[FAKE_BOOTS - 1].state, STATE_DONE);
+	assert_int_equal(unlink(ballast), 0);
+	lab_must_run(lab);
+	lab_assert_whole(lab);
+	assert_int_equal(umount(lab->workdirs[1]), 0);
+	free(ballast);
+	lab_free(lab);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_begun_without_room),
 		cmocka_unit_test(a_disk_that_fills_up_in_a_run),
+		cmocka_unit_test(a_disk_that_fills_up_under_two_machines),
+		cmocka_unit_test(a_machine_whose_disk_is_full_is_parked),
 	};
 
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) {
