@@ -27,14 +27,19 @@ static void add_run(struct str *out, const struct progress *p)
 
 static void show(const struct progress *p, const struct str *what)
 {
+	struct str whole = STR_INIT;
 	struct ui_progress progress = {
-		.what = str_text(what),
 		.spent_ns = p->elapsed_ns,
 		.left_ns = p->left_ns,
 		.guess = !p->measured,
 	};
 
+	if (p->at_work > 1)
+		str_addf(&whole, "%d machines; ", p->at_work);
+	str_add(&whole, str_text(what));
+	progress.what = str_text(&whole);
 	ui_progress(&progress);
+	str_release(&whole);
 }
 
 static void tell_build(const struct progress *p)

@@ -156,6 +156,8 @@ static void bury(struct crew *crew, struct crew_member *member)
 /* What is about all machines ends the work on all. */
 static void take_end(struct crew *crew, struct crew_member *member)
 {
+	if (member->code == ERR_INTERRUPTED && !crew->stopping && !stop_requested())
+		set_end(member, ERR_INFRA, true, "its worker process was asked to stop");
 	if (!member->code || member->code == ERR_INTERRUPTED)
 		return;
 	if (member->unusable)
@@ -241,14 +243,7 @@ static int sum_up(const struct crew *crew, struct err *err)
 
 	if (crew->fatal.code)
 		return err_set(err, crew->fatal.code, "%s", crew->fatal.text);
-	if (ret)
-		return ret;
-	for (size_t i = 0; i < crew->count; i++)
-		if (crew->members[i].code == ERR_INTERRUPTED)
-			return err_set(err, ERR_INTERRUPTED,
-				"the worker of machine '%s' was stopped",
-				name_of(crew, &crew->members[i]));
-	return tell_parked(crew, err);
+	return ret ? ret : tell_parked(crew, err);
 }
 
 int workers_walk(struct engine *engine, struct err *err)

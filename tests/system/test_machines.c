@@ -278,6 +278,24 @@ static void a_frozen_worker_dies_with_kbracket(void **state)
 	assert_done(lab, 0);
 }
 
+/* Somebody ends one worker: its machine is parked in order, with no run left behind. */
+static void a_worker_that_is_asked_to_stop_is_parked(void **state)
+{
+	struct lab *lab = *state;
+	pid_t pid;
+
+	lab_set_on(lab, 1, "slow");
+	pid = lab_start(lab, NULL);
+	wait_for_file(lab->workdirs[1], "busy");
+	kill(find_worker(pid, "kb:box2"), SIGTERM);
+	assert_int_equal(WEXITSTATUS(lab_wait(pid)), 1);
+	assert_parked(lab, "its worker process was asked to stop");
+	assert_done(lab, 0);
+	lab_unset_on(lab, 1, "slow");
+	lab_must_run(lab);
+	lab_assert_whole(lab);
+}
+
 /* The connection breaks in a run of one machine: what that run gave is collected by another one. */
 static void a_connection_that_breaks_costs_nothing(void **state)
 {
@@ -360,6 +378,7 @@ int main(void)
 		TEST(a_stop_ends_all_in_order),
 		TEST(a_frozen_worker_holds_up_nobody),
 		TEST(a_frozen_worker_dies_with_kbracket),
+		TEST(a_worker_that_is_asked_to_stop_is_parked),
 		TEST(a_connection_that_breaks_costs_nothing),
 		TEST(a_hook_that_stops_stops_all),
 		TEST(progress_comes_from_all),
