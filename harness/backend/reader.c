@@ -235,7 +235,7 @@ static void keep(struct reading *reading, size_t metric, const struct findings *
 		GROW(reading->values, reading->count, reading->capacity);
 		reading->values[reading->count++] = (struct reading_value){.metric = metric,
 			.ordinal = (int)i + 1,
-			.value = found->items[i].value,
+			.value = found->items[i].value + 0.0, /* -0 is 0 */
 			.observations = found->items[i].observations};
 	}
 }

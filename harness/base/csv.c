@@ -96,7 +96,7 @@ int csv_next(struct csv *csv, struct err *err)
 		int ret;
 
 		if (csv->count == CSV_FIELDS_MAX)
-			return fail(csv, err, "it has more than 64 fields");
+			return fail(csv, err, "it has more than 1024 fields");
 		starts[csv->count++] = csv->text.len;
 		if (csv->at < csv->len && csv->bytes[csv->at] == '"') {
 			csv->at++;

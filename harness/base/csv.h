@@ -11,7 +11,7 @@
  * CSV as in RFC 4180: commas, fields in double quotes where needed, "" for a quote, LF or CRLF.
  * Read record by record from memory, so that a file of a million lines needs no tree.
  */
-enum { CSV_FIELDS_MAX = 64, CSV_RECORD_MAX = 65536 };
+enum { CSV_FIELDS_MAX = 1024, CSV_RECORD_MAX = 65536 };
 
 struct csv {
 	const char *bytes;

@@ -258,6 +258,15 @@ static void observations_behind_a_value_are_counted(void **state KB_UNUSED)
 	reading_release(&b.reading);
 }
 
+static void there_is_one_zero(void **state KB_UNUSED)
+{
+	struct bench b = {.metric = {.reader = READER_JSON, .pattern = "/a", .zero_ok = true}};
+
+	assert_int_equal(read_bytes(&b, "{\"a\": -0.0}", 11), 0);
+	assert_true(b.reading.values[0].value == 0 && !signbit(b.reading.values[0].value));
+	reading_release(&b.reading);
+}
+
 static void json_paths_lead_to_numbers(void **state KB_UNUSED)
 {
 	static const char text[] =
@@ -287,6 +296,24 @@ static void json_paths_lead_to_numbers(void **state KB_UNUSED)
 	must_refuse(&b, "{\"text\": 1", "the output is not JSON");
 	must_refuse(&b, "", "the output is not JSON");
 	must_refuse(&b, "{\"text\": 1, \"text\": 2}", "the output is not JSON");
+}
+
+/* As of programs that print every CPU's column. */
+static void csv_may_be_wide(void **state KB_UNUSED)
+{
+	struct bench b = {.metric = {.reader = READER_CSV, .pattern = "c999"}};
+	struct str text = STR_INIT;
+
+	for (int i = 0; i < 1000; i++)
+		str_addf(&text, "%sc%d", i ? "," : "", i);
+	for (int i = 0; i < 1000; i++)
+		str_addf(&text, "%s%d", i ? "," : "\n", i + 1);
+	must_read(&b, text.text, VALUES(1000));
+	str_addf(&text, ",1\n");
+	for (int i = 0; i < 1025; i++)
+		str_add(&text, "1,");
+	must_refuse(&b, text.text, "line 3: it has more than 1024 fields");
+	str_release(&text);
 }
 
 static void csv_columns_are_found_by_name(void **state KB_UNUSED)
@@ -504,7 +531,9 @@ int main(void)
 		cmocka_unit_test(only_one_part_is_looked_at),
 		cmocka_unit_test(observations_behind_a_value_are_counted),
 		cmocka_unit_test(json_paths_lead_to_numbers),
+		cmocka_unit_test(there_is_one_zero),
 		cmocka_unit_test(csv_columns_are_found_by_name),
+		cmocka_unit_test(csv_may_be_wide),
 		cmocka_unit_test(perf_counts_are_found_by_event),
 		cmocka_unit_test(perf_counts_are_read_in_every_form),
 		cmocka_unit_test(a_part_that_perf_did_not_count_leaves_no_sum),
