@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
