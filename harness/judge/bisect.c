@@ -196,6 +196,19 @@ bool bisect_left(struct bisect *b, struct bisect_needs *out)
 	return true;
 }
 
+static void describe(const struct bisect *b, struct bisect_result *out)
+{
+	const struct culprit_segment *best = &b->fit.segments[b->fit.best];
+	bool none = b->none >= 0.5;
+	const struct culprit_noise *noise = none ? &b->fit.none_noise : &best->noise;
+
+	out->good_sd = sqrt(none ? b->fit.level.variance : best->good.variance);
+	out->bad_sd = sqrt(none ? b->fit.level.variance : best->bad.variance);
+	out->within = sqrt(noise->within);
+	out->between = noise->tau;
+	out->outlying = noise->share;
+}
+
 void bisect_get(struct bisect *b, struct bisect_result *out, double *posterior)
 {
 	bisect_refresh(b);
@@ -204,6 +217,8 @@ void bisect_get(struct bisect *b, struct bisect_result *out, double *posterior)
 	if (posterior)
 		memcpy(posterior, b->posterior,
 			((size_t)b->options.commits + 1) * sizeof(*posterior));
+	if (b->boot_count)
+		describe(b, out);
 	if (is_none(b)) {
 		out->verdict = BISECT_NONE;
 		out->probability = b->none;

@@ -12,10 +12,10 @@
 struct bisect_options {
 	int commits; /* N, at least 1 */
 	bool lower_is_better;
-	bool unordered;				/* boots are fed in another order than that of time */
-	double confidence;			/* at which a commit is named, such as 0.95 */
-	int max_boots;				/* the budget */
-	int runs;				/* measured in a boot */
+	bool unordered;	   /* boots are fed in another order than that of time */
+	double confidence; /* at which a commit is named, such as 0.95 */
+	int max_boots;	   /* the budget */
+	int runs;	   /* measured in a boot */
 	double cost_build, cost_boot, cost_run; /* in any one unit */
 };
 
@@ -39,7 +39,11 @@ struct bisect_result {
 	double none;	    /* probability that nothing changed */
 	double several;	    /* probability that there is more than one change */
 	int changes[2][2];  /* of SEVERAL: first and last commit of each */
-	double improved;    /* of NONE: probability that bad is better than good */
+	/* By the likeliest answer: standard deviations, of logarithms, of what the levels of good
+	 * and bad are known by, and of the runs of a boot and of boots beyond that; the share of
+	 * boots that come up elsewhere. 0 before the first boot. */
+	double good_sd, bad_sd, within, between, outlying;
+	double improved; /* of NONE: probability that bad is better than good */
 };
 
 struct bisect;

@@ -241,6 +241,21 @@ static void look_ahead(
 					      cost->run);
 }
 
+static void find_interval(double level, double sd, double *out)
+{
+	out[0] = level * exp(-1.96 * sd);
+	out[1] = level * exp(1.96 * sd);
+}
+
+static void describe(const struct bisect_result *result, struct bisect_finding *out)
+{
+	find_interval(out->good_level, result->good_sd, out->good_interval);
+	find_interval(out->bad_level, result->bad_sd, out->bad_interval);
+	out->within = result->within;
+	out->between = result->between;
+	out->outlying = result->outlying;
+}
+
 static void look_at_ends(const struct trail *t, struct bisect_finding *out)
 {
 	const struct bisect_link *links = t->chain.links;
@@ -273,6 +288,7 @@ static void conclude(const struct trail *t, struct bisect_finding *out)
 	out->good_level = level(t, 0, result.lo ? result.lo - 1 : 0);
 	out->bad_level =
 		level(t, result.hi ? result.hi : (int)t->chain.count - 1, (int)t->chain.count - 1);
+	describe(&result, out);
 	out->why = "";
 	if (bisect_next(t->engine, &which) == BISECT_DONE) {
 		out->word = words[result.verdict];
@@ -305,6 +321,7 @@ int bisect_trail(const struct bisect_record *record, const struct trail_cost *co
 		out->none = 1;
 		out->why = "all kernels are the same code";
 		out->good_level = out->bad_level = (double)NAN;
+		describe(&(struct bisect_result){0}, out);
 		return 0;
 	}
 	t.engine = bisect_new(&(struct bisect_options){.commits = (int)t.chain.count - 1,

@@ -135,7 +135,10 @@ struct bisect_finding {
 	double none;		      /* probability that nothing changed */
 	double improved;	      /* of NONE: probability that bad is better than good */
 	double good_level, bad_level; /* of the metric; NaN: not known */
-	int next;		      /* FOUND_SEARCHING: the position to boot */
+	/* 95 % intervals of these, low and high; and the noise that goes with them, as shares: of
+	 * the runs of a boot, of boots beyond that, and how many boots come up elsewhere. */
+	double good_interval[2], bad_interval[2], within, between, outlying;
+	int next; /* FOUND_SEARCHING: the position to boot */
 	int64_t next_runs;
 	const char *why;	     /* one clause on that choice, or on the end; "" */
 	int64_t boots, runs, builds; /* that count */

@@ -46,7 +46,7 @@ void bisect_report_mail(
 
 /* All of it as one JSON object, with what a picture needs; "schema" is raised when a member changes
  * its meaning or goes. */
-enum { BISECT_JSON_SCHEMA = 1 };
+enum { BISECT_JSON_SCHEMA = 2 };
 void bisect_report_json(const struct bisect_report *report, struct str *out);
 
 /* Shared by the forms: what was found, in one sentence. Raw. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include <math.h>
+
 #include "report/bisect.h"
 #include "report/report_form.h"
 #include "sys/json_put.h"
@@ -24,6 +26,26 @@ static json_t *bisect_json(const struct bisect_record *record)
 	return object;
 }
 
+static json_t *interval_json(const double *interval)
+{
+	json_t *list = json_array();
+
+	json_push(list, json_num(interval[0]));
+	json_push(list, json_num(interval[1]));
+	return list;
+}
+
+static void put_levels(json_t *object, const struct bisect_finding *finding)
+{
+	json_put_num(object, "good_level", finding->good_level);
+	json_put(object, "good_interval", interval_json(finding->good_interval));
+	json_put_num(object, "bad_level", finding->bad_level);
+	json_put(object, "bad_interval", interval_json(finding->bad_interval));
+	json_put_num(object, "within_boots_pct", 100 * finding->within);
+	json_put_num(object, "between_boots_pct", 100 * finding->between);
+	json_put_num(object, "outlying_boots_pct", 100 * finding->outlying);
+}
+
 static json_t *finding_json(const struct bisect_report *report)
 {
 	const struct bisect_finding *finding = report->finding;
@@ -40,8 +62,7 @@ static json_t *finding_json(const struct bisect_report *report)
 	json_put_num(object, "no_change", finding->none);
 	if (finding->word == FOUND_NONE)
 		json_put_num(object, "improved", finding->improved);
-	json_put_num(object, "good_level", finding->good_level);
-	json_put_num(object, "bad_level", finding->bad_level);
+	put_levels(object, finding);
 	json_put_int(object, "boots", finding->boots);
 	json_put_int(object, "runs", finding->runs);
 	json_put_int(object, "kernels", finding->builds);
@@ -64,7 +85,23 @@ static json_t *values_json(const struct bisect_event *event)
 	return list;
 }
 
-/* Lists of a step's boots (each the values of its runs) and of what else was said of it. */
+/* order: of all events, so that a picture can show what came first. */
+static json_t *boot_json(const struct bisect_event *event)
+{
+	json_t *object = json_object();
+	double level = 0;
+
+	for (size_t i = 0; i < event->value_count; i++)
+		level += log(event->values[i]) / (double)event->value_count;
+	json_put_int(object, "boot", event->boot_id);
+	json_put_int(object, "order", event->number);
+	json_put_int(object, "time_ns", event->time_ns);
+	json_put_num(object, "level", exp(level));
+	json_put(object, "values", values_json(event));
+	return object;
+}
+
+/* A step's boots, and what else was said of it. */
 static void put_events(json_t *object, const struct bisect_record *record, int position)
 {
 	json_t *boots = json_array();
@@ -76,7 +113,7 @@ static void put_events(json_t *object, const struct bisect_record *record, int p
 		if (event->undone || event->position != position)
 			continue;
 		if (event->kind == EVENT_BOOT && event->value_count)
-			json_push(boots, values_json(event));
+			json_push(boots, boot_json(event));
 		if (event->kind == EVENT_GOOD || event->kind == EVENT_BAD)
 			mark = bisect_event_name(event->kind);
 	}
@@ -94,6 +131,8 @@ static json_t *step_json(const struct bisect_report *report, int position)
 
 	json_put_int(object, "position", position);
 	json_put_bool(object, "listed", listed);
+	if (listed)
+		json_put_int(object, "index", (int64_t)record->listed + 1 - position);
 	json_put_text(object, "name", step->name);
 	json_put_text(object, "subject", step->subject);
 	json_put_text(object, "author", step->author);

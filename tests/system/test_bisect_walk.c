@@ -23,6 +23,82 @@ static void said(const char *part)
 		fail_msg("'%s' is not in:\n%s", part, str_text(&lab->chatter));
 }
 
+static double number(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	if (!json_is_number(value))
+		fail_msg("no number %s", key);
+	return json_number_value(value);
+}
+
+/* A level lies in its interval, which is narrow. */
+static void check_level(const json_t *finding, const char *side, double wanted)
+{
+	char *level_key = xasprintf("%s_level", side),
+	     *interval_key = xasprintf("%s_interval", side);
+	const json_t *interval = json_object_get(finding, interval_key);
+	double level = number(finding, level_key);
+
+	assert_true(level > wanted * 0.99 && level < wanted * 1.01);
+	assert_int_equal(json_array_size(interval), 2);
+	assert_true(json_number_value(json_array_get(interval, 0)) < level);
+	assert_true(json_number_value(json_array_get(interval, 0)) > wanted * 0.9);
+	assert_true(json_number_value(json_array_get(interval, 1)) > level);
+	assert_true(json_number_value(json_array_get(interval, 1)) < wanted * 1.1);
+	free(level_key);
+	free(interval_key);
+}
+
+/* The boots of a step: which they are in the database, when, and what each of them showed. */
+static size_t check_boots(const json_t *step, double wanted)
+{
+	const json_t *boots = json_object_get(step, "boots"), *boot;
+	size_t i;
+
+	json_array_foreach(boots, i, boot)
+	{
+		double level = number(boot, "level");
+		char *sql = xasprintf("SELECT count(*) FROM bisect_event WHERE kind = 'boot' AND "
+				      "boot_id = %.0f AND number = %.0f",
+			number(boot, "boot"), number(boot, "order"));
+
+		real_lab_assert_count(lab, 1, sql);
+		assert_true(number(boot, "time_ns") > 1e18);
+		assert_int_equal(json_array_size(json_object_get(boot, "values")), 2);
+		assert_true(level > wanted * 0.99 && level < wanted * 1.01);
+		free(sql);
+	}
+	return json_array_size(boots);
+}
+
+/* All that a picture needs: posterior and boots of every commit, levels with their intervals. */
+static void check_picture(const json_t *answer)
+{
+	const json_t *finding = json_object_get(answer, "finding"), *step;
+	double sum = number(finding, "no_change");
+	size_t i, boots = 0;
+
+	assert_int_equal(number(answer, "schema"), 2);
+	check_level(finding, "good", 1e6);
+	check_level(finding, "bad", 9e5);
+	assert_true(number(finding, "within_boots_pct") > 0);
+	assert_true(number(finding, "between_boots_pct") > 0);
+	assert_true(number(finding, "outlying_boots_pct") > 0);
+	json_array_foreach(json_object_get(answer, "steps"), i, step)
+	{
+		assert_int_equal(number(step, "position"), i);
+		assert_int_equal(strlen(json_get_text(step, "name", "")), 40);
+		boots += check_boots(step, i < 6 ? 1e6 : 9e5);
+		if (i == 0)
+			continue;
+		assert_int_equal(number(step, "index"), 11 - i);
+		sum += number(step, "posterior");
+	}
+	assert_true(sum > 0.999 && sum < 1.001);
+	assert_int_equal(boots, number(finding, "boots"));
+}
+
 static void a_commit_is_found_and_proved(void **state KB_UNUSED)
 {
 	json_t *answer =
@@ -33,6 +109,7 @@ static void a_commit_is_found_and_proved(void **state KB_UNUSED)
 	assert_int_equal(
 		json_integer_value(json_array_get(json_object_get(finding, "suspects"), 0)), 6);
 	assert_string_equal(json_get_text(answer, "proved", ""), "yes");
+	check_picture(answer);
 	json_decref(answer);
 }
 
