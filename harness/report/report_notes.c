@@ -6,7 +6,6 @@
 #include "base/num.h"
 #include "base/str.h"
 #include "base/strv.h"
-#include "model/machine.h"
 #include "model/toggle.h"
 #include "report/config_diff.h"
 #include "report/report_notes.h"
@@ -41,37 +40,6 @@ static void note(struct report *report, enum report_note_kind kind, const char *
 	va_end(ap);
 	report_note(report, kind, str_text(&text));
 	str_release(&text);
-}
-
-/* Guests and the host itself are one computer's: what runs on one is taken from the others. */
-static void note_shared_host(struct report *report)
-{
-	struct str names = STR_INIT;
-	size_t count = 0;
-
-	for (size_t m = 0; m < report->view.machine_count; m++) {
-		const struct store_machine *machine = &report->view.machines[m];
-
-		if (strcmp(machine->kind, machine_kind_name(MACHINE_QEMU)) != 0 &&
-			strcmp(machine->kind, machine_kind_name(MACHINE_LOCAL)) != 0)
-			continue;
-		str_addf(&names, "%s%s", count ? ", " : "", machine->name);
-		count++;
-	}
-	if (count > 1)
-		note(report, NOTE_WARNING,
-			"On one host and measured at the same time: %s. They take each other's "
-			"CPUs, so that runs scatter more than on machines of their own.",
-			str_text(&names));
-	str_release(&names);
-}
-
-static void note_parked(struct report *report)
-{
-	for (size_t m = 0; m < report->view.machine_count; m++)
-		if (report->parked[m])
-			note(report, NOTE_WARNING, "%s is parked with its plan: %s.",
-				report->view.machines[m].name, report->parked[m]);
 }
 
 static void note_state(struct report *report)
@@ -506,8 +474,7 @@ int report_make_notes(struct report *report, struct store *store, struct err *er
 	int ret = 0;
 
 	note_state(report);
-	note_parked(report);
-	note_shared_host(report);
+	report_note_machines(report);
 	note_controls(report);
 	for (size_t v = 0; v < report->view.variant_count; v++)
 		if (report->view.variants[v].against)

@@ -21,6 +21,9 @@ const char *report_tally_fate(const struct report *report, const struct store_ta
 /* items, or a copy with room for one more when it is full. In the arena. */
 void *report_grown(struct arena *arena, void *items, size_t count, size_t *capacity, size_t bytes);
 
+/* Machines that are parked, and those that share a host. */
+void report_note_machines(struct report *report);
+
 /* What a machine's file wanted set and the machine could not set, from its boots' proofs. */
 void report_note_unset(struct report *report, const struct store_machine *machine);
 

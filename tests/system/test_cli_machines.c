@@ -21,6 +21,13 @@ static void make_machines(struct bench *bench)
 			"baseline: base\nvariants: [same]\nsuites: [canary]\n"
 			"saturation: [100%%]\nduration: 1s\n"
 			"design: { boots: 2, runs: 3, warmup: 1, seed: 1 }\n"},
+		{"configs/grows.yaml",
+			"experiment: grows\nmachines: [gone, here, there]\n"
+			"kernels: ../kernels/two.yaml\nbaseline: base\nvariants: [same]\n"
+			"suites: [{ suite: five, program: echo,\n"
+			"  conditions: { one: { argv: [echo, \"5\"] } },\n"
+			"  metrics: { n: { unit: n, better: higher, regex: '^([0-9])$' } } }]\n"
+			"design: { until: verdict, max: 6, runs: 2, warmup: 0, seed: 1 }\n"},
 		{"configs/three.yaml",
 			"experiment: three\nmachines: [gone, here, there]\n"
 			"kernels: ../kernels/two.yaml\nbaseline: base\nvariants: [same]\n"
@@ -131,6 +138,8 @@ static void a_machine_that_is_gone_is_told_and_the_others_reported(void **state)
 	expect_text(&bench->chatter, "machine gone is parked, its plan stays: ");
 	expect_text(&bench->chatter, "1 of 3 machines is parked: gone: ");
 	expect_text(&bench->out, "Not finished: 8 of 12 boots.");
+	expect_text(&bench->out, "gone is parked with its plan: ");
+	expect_text(&bench->out, "On one host and measured at the same time: here, there. They");
 	expect_code(bench, 0, "status");
 	expect_text(&bench->out, "gone: parked, 0 of 4 boots: ");
 	expect_text(&bench->out, "there: done, 4 of 4 boots");
@@ -138,11 +147,32 @@ static void a_machine_that_is_gone_is_told_and_the_others_reported(void **state)
 	assert_int_equal(count_of(&bench->out, ",done,"), 16);
 }
 
+/* A machine's results ask for more boots of that machine, whatever becomes of another one. Equal
+ * numbers tell nothing after one look, and after a second one that they never will. */
+static void each_machine_takes_its_looks(void **state)
+{
+	struct bench *bench = *state;
+
+	make_machines(bench);
+	expect_code(bench, 3, "run %s/configs/grows.yaml", bench->folder);
+	expect_text(&bench->chatter, "here: look 2: 4 boots with 1 of 1 conditions");
+	expect_text(&bench->chatter, "there: look 2: 4 boots with 1 of 1 conditions");
+	expect_code(bench, 0, "status");
+	expect_text(&bench->out, "here: done, 8 of 8 boots");
+	expect_text(&bench->out, "there: done, 8 of 8 boots");
+	expect_text(&bench->out, "gone: parked, 0 of 4 boots");
+	/* nothing more is asked for */
+	expect_code(bench, 3, "resume");
+	expect_code(bench, 0, "status");
+	expect_text(&bench->out, "here: done, 8 of 8 boots");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			one_status_tells_of_all_machines, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(each_machine_takes_its_looks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_machine_that_is_gone_is_told_and_the_others_reported, set_up, tear_down),
 	};
