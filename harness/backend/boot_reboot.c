@@ -57,7 +57,7 @@ static const char grub[] =
 	"case $($p-editenv list | sed -n 's/^saved_entry=//p') in kbracket*) die \"its default "
 	"boot "
 	"entry is kbracket's: name its own with $p-set-default\" ;; esac\n"
-	"set +eu; . $lib; set -eu\n"
+	"set +eu; . $lib; set -e\n" /* it reads variables that nobody has set */
 	"new=$dir/custom.cfg.kbracket\n"
 	"{ [ ! -e $dir/custom.cfg ] || sed '/^### kbracket begin/,/^### kbracket end/d' "
 	"$dir/custom.cfg\n"
@@ -111,9 +111,11 @@ static int run_script(struct machine *machine, const char *text, const char *con
 	*there = ret || result.exit_code != NOT_THERE;
 	if (ret == 0 && result.exit_code != 0 && *there) {
 		struct str said = STR_INIT;
+		size_t len = result.err_out.len > 800 ? 800 : result.err_out.len;
 
-		str_add_safe(&said, str_text(&result.err_out),
-			result.err_out.len > 800 ? 800 : result.err_out.len);
+		while (len && result.err_out.text[len - 1] == '\n')
+			len--;
+		str_add_safe(&said, str_text(&result.err_out), len);
 		/* another kernel would fare no better */
 		ret = err_set(err, ERR_USAGE, "no one-shot boot entry: %s", str_text(&said));
 		str_release(&said);
