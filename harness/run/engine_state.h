@@ -58,7 +58,7 @@ struct rig {
 	struct remote remote;
 	struct file_lock lock;
 	struct boot_image safe;
-	int64_t boot_id; /* of the boot that is walked; 0: before the first */
+	int64_t boot_id; /* of the boot that is walked, or comes next */
 	/* order: toggle: the block whose parts are in this start of the kernel */
 	int toggle_block;
 	char toggle_boot_id[64];

@@ -131,6 +131,16 @@ static bool is_ended(const struct store_boot *boot)
 	return boot->state == STATE_DONE || boot->state == STATE_FAILED;
 }
 
+/* What it takes to reach the machine is a matter of the boot that comes first. */
+static int64_t next_boot(const struct store_machine *rows)
+{
+	size_t i = 0;
+
+	while (is_ended(&rows->boots[i]))
+		i++;
+	return rows->boots[i].id;
+}
+
 static int walk_boots(struct rig *rig, bool *unusable, struct err *err)
 {
 	int ret = 0;
@@ -174,6 +184,7 @@ int rig_walk(struct engine *engine, size_t machine, bool *unusable, struct err *
 
 	if (!walk_anything_left(rig.rows))
 		return 0;
+	rig.boot_id = next_boot(rig.rows);
 	ret = open_machine(&rig, err);
 	*unusable = ret && ret != ERR_INTERRUPTED;
 	if (!ret)
